@@ -1,0 +1,68 @@
+# Targets of the project: one static library a module, one shared object a transport.
+
+# Warnings for the project's own code; errors only where a preset asks for it.
+function(netbench_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+  if(NETBENCH_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()
+
+# netbench_add_module(name DEPS a b …): static library netbench_<name> of every .cpp in this folder,
+# included from the top as "bench/<name>/…" or "report/<name>/…".
+function(netbench_add_module name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
+  if(sources)
+    add_library(netbench_${name} STATIC ${sources})
+    netbench_warnings(netbench_${name})
+    target_include_directories(netbench_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(netbench_${name} PUBLIC ${ARG_DEPS})
+  else()
+    add_library(netbench_${name} INTERFACE)
+    target_include_directories(netbench_${name} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(netbench_${name} INTERFACE ${ARG_DEPS})
+  endif()
+  add_library(netbench::${name} ALIAS netbench_${name})
+endfunction()
+
+# netbench_add_transport(name [LIBS a b …]): shared object netbench_transport_<name>.so of every .cpp
+# in this folder; it exports the entry symbol alone. NETBENCH_TRANSPORT_<NAME> is AUTO, ON or OFF.
+function(netbench_add_transport name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  string(TOUPPER ${name} upper)
+  set(NETBENCH_TRANSPORT_${upper} AUTO CACHE STRING "Build the ${name} transport: AUTO, ON or OFF")
+  if(NETBENCH_TRANSPORT_${upper} STREQUAL "OFF")
+    message(STATUS "netbench: transport ${name} off: NETBENCH_TRANSPORT_${upper}=OFF")
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
+  set(target netbench_transport_${name})
+  add_library(${target} MODULE ${sources})
+  netbench_warnings(${target})
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/transports"
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/transports/abi/nb_transport.map")
+  target_link_options(${target} PRIVATE
+    "-Wl,--version-script=${PROJECT_SOURCE_DIR}/transports/abi/nb_transport.map")
+  target_link_libraries(${target} PRIVATE netbench::sdk Threads::Threads ${ARG_LIBS})
+  install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/netbench/transports")
+  set_property(GLOBAL APPEND PROPERTY NETBENCH_TRANSPORTS ${target})
+  message(STATUS "netbench: transport ${name} on")
+endfunction()
+
+# netbench_add_unit_test(name DEPS …): one GoogleTest program of every *_test.cpp in this folder.
+function(netbench_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_test ${sources})
+  netbench_warnings(${name}_test)
+  target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "unit.${name}."
+                       PROPERTIES TIMEOUT 300)
+endfunction()
