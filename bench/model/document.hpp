@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/core/result.hpp"
+#include "bench/model/facts.hpp"
+#include "bench/model/measurement.hpp"
+#include "bench/model/value.hpp"
+
+namespace netbench {
+
+enum class Severity { info, warning, problem };
+enum class Confidence { confirmed, likely, possible, excluded };
+
+/// One conclusion about a document. `evidence` are JSON pointers into it.
+struct Finding {
+  std::string id;        // `mtu.blackhole`
+  std::string class_id;  // catalogue class, "M02"; may be empty
+  Severity severity = Severity::info;
+  Confidence confidence = Confidence::possible;
+  std::string cause;     // one sentence
+  std::vector<std::string> evidence;
+  std::vector<std::string> remedy;  // commands for this host and interface
+  std::vector<std::string> ruled_out;
+  std::vector<std::string> not_evaluated;
+};
+
+/// Largest IP packet that gets through without fragmentation, each way, in bytes (0 = not known).
+struct PathMtu {
+  std::int64_t forward_bytes = 0;
+  std::int64_t reverse_bytes = 0;
+  std::string method;   // udp-df | tcp-mss | not probed
+  std::string note;     // black hole, filtered …
+  bool black_hole = false;
+};
+
+struct RunInfo {
+  std::string id;               // random, 16 hex digits
+  std::string started_utc;
+  std::string finished_utc;
+  std::string netbench_version;
+  std::vector<std::string> command_line;
+  bool same_machine = false;    // equal boot ids
+  bool authenticated = true;    // false: --insecure
+  PathMtu path_mtu;
+  /// Costs of the harness itself, ns a message on the sim transport (bench/micro), and of the clock.
+  std::optional<double> harness_ns_per_message;
+  std::optional<double> clock_ns;
+};
+
+enum class DocumentStatus { ok, partial, failed };
+
+/// A whole result, as it stands in the JSON file.
+struct Document {
+  DocumentStatus status = DocumentStatus::ok;
+  std::optional<Error> error;
+  RunInfo run;
+  std::map<std::string, Value> config;   // effective, with the seed
+  std::map<std::string, HostInfo> hosts;  // h0 = initiator, h1 = responder
+  std::vector<Measurement> measurements;
+  std::vector<Finding> findings;
+};
+
+}  // namespace netbench
