@@ -35,7 +35,8 @@ struct StreamRecord {
   double goodput_bps = 0;
   std::optional<double> low_bps;     // interval within the round (t on 20 super-batches)
   std::optional<double> high_bps;
-  std::string stop_reason;           // converged | noise_converged | max_time | cancelled | peer_closed
+  std::string stop_reason;           // converged | noise_converged | max_time | cancelled
+  bool no_steady_state = false;      // the warm-up had to end without a plateau
 };
 
 /// Round trips seen by the initiator in a round. All samples after the warm-up cut are in
@@ -49,6 +50,7 @@ struct LatencyRecord {
   std::optional<double> low_ns;      // interval of the median within the round
   std::optional<double> high_ns;
   std::string stop_reason;
+  bool no_steady_state = false;
 };
 
 /// What one end spent and counted during a round.
