@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/core/result.hpp"
+#include "bench/model/document.hpp"
+#include "bench/plan/plan.hpp"
+#include "bench/session/channel.hpp"
+
+namespace netbench::session {
+
+// The measuring protocol, after the hello. The client (initiator) asks, the agent (responder)
+// answers every request with the reply named beside it, or with an ErrorReply. One visit is:
+// open → opened, connect → connected, start → started, [observed], stop → stopped.
+
+/// Who are you, seen from here? → HostReply.
+struct HostRequest {
+  std::string client_address;
+};
+struct HostReply {
+  HostInfo host;
+  bool allow_knobs = false;           // the agent was started with --allow-knobs
+  std::string knobs_refused_because;  // "" where it can change the MTU
+};
+
+/// Serve path probes over UDP → PathProbeReply.
+struct PathProbeRequest {};
+struct PathProbeReply {
+  std::string token_hex;       // 16 bytes, to be carried by every probe
+  std::uint16_t udp_port = 0;  // 0: no UDP socket; `note` says why
+  std::string note;
+};
+
+/// Set the MTU of the interface towards the client; 0 restores the original → MtuReply.
+struct MtuRequest {
+  std::int64_t mtu_bytes = 0;
+  bool force = false;  // even where it carries the default route or an SSH session
+};
+struct MtuReply {
+  std::int64_t before_bytes = 0;
+  std::int64_t now_bytes = 0;
+};
+
+/// Open the responder's end of a point → OpenReply.
+struct OpenRequest {
+  plan::TestPoint point;
+  std::uint64_t seed = 0;
+  std::int64_t deadline_ns = 0;  // for open and connect together
+};
+struct OpenReply {
+  std::vector<std::uint8_t> blob;
+};
+
+/// Connect to the initiator's end, while it connects too → ConnectReply.
+struct ConnectRequest {
+  std::vector<std::uint8_t> blob;
+};
+struct ConnectReply {
+  ValueMap effective;  // full names
+  std::vector<std::string> notes;
+  bool capped = false;
+  std::string method;
+};
+
+/// Begin to run; `limits` for the end that observes a stream → StartReply, and later Observed
+/// where this end receives a stream.
+struct StartRequest {
+  std::int64_t min_time_ns = 0;
+  std::int64_t max_time_ns = 0;
+  double precision = 0;
+};
+struct StartReply {};
+struct Observed {
+  StreamRecord record;
+};
+
+/// Orderly end of the visit; its connections are gone afterwards → StopReply.
+struct StopRequest {
+  std::int64_t timeout_ns = 0;
+};
+struct StopReply {
+  EndRecord end;
+  std::string stop_error;  // "" or why the end was not orderly
+};
+
+/// Drop the visit, whatever its state → AbortReply.
+struct AbortRequest {};
+struct AbortReply {};
+
+/// The request failed; the connection stays usable.
+struct ErrorReply {
+  Error error;
+};
+
+/// Type of a message on the wire, "open", "opened", …
+template <class T>
+[[nodiscard]] const char* message_type();
+
+template <class T>
+[[nodiscard]] Message to_message(const T& value);
+
+/// Errors: `protocol` where the type is another or the body does not fit; an ErrorReply's own error
+/// where one came instead.
+template <class T>
+[[nodiscard]] Result<T> from_message(const Message& message);
+
+/// Sends a request and waits for its reply.
+template <class Reply, class Request>
+[[nodiscard]] Result<Reply> ask(Channel& channel, const Request& request, Nanoseconds timeout) {
+  if (auto sent = channel.send(to_message(request)); !sent) {
+    return tl::unexpected(sent.error());
+  }
+  auto message = channel.receive(Deadline::after(timeout));
+  if (!message) {
+    return tl::unexpected(message.error());
+  }
+  return from_message<Reply>(*message);
+}
+
+}  // namespace netbench::session
