@@ -24,6 +24,8 @@ struct Error {
   std::string message;
   std::string remedy;
   ExitClass exit_class = ExitClass::error;
+
+  friend bool operator==(const Error&, const Error&) = default;
 };
 
 template <class T>

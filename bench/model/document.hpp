@@ -26,6 +26,8 @@ struct Finding {
   std::vector<std::string> remedy;  // commands for this host and interface
   std::vector<std::string> ruled_out;
   std::vector<std::string> not_evaluated;
+
+  friend bool operator==(const Finding&, const Finding&) = default;
 };
 
 /// Largest IP packet that gets through without fragmentation, each way, in bytes (0 = not known).
@@ -35,6 +37,8 @@ struct PathMtu {
   std::string method;   // udp-df | tcp-mss | not probed
   std::string note;     // black hole, filtered …
   bool black_hole = false;
+
+  friend bool operator==(const PathMtu&, const PathMtu&) = default;
 };
 
 struct RunInfo {
@@ -49,6 +53,8 @@ struct RunInfo {
   /// Costs of the harness itself, ns a message on the sim transport (bench/micro), and of the clock.
   std::optional<double> harness_ns_per_message;
   std::optional<double> clock_ns;
+
+  friend bool operator==(const RunInfo&, const RunInfo&) = default;
 };
 
 enum class DocumentStatus { ok, partial, failed };
@@ -62,6 +68,8 @@ struct Document {
   std::map<std::string, HostInfo> hosts;  // h0 = initiator, h1 = responder
   std::vector<Measurement> measurements;
   std::vector<Finding> findings;
+
+  friend bool operator==(const Document&, const Document&) = default;
 };
 
 }  // namespace netbench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/model/value.hpp"
@@ -15,6 +16,8 @@ struct Fact {
   Value value;
   std::string source;
   std::string unknown_because;
+
+  friend bool operator==(const Fact&, const Fact&) = default;
 };
 
 /// The facts of one host.
@@ -24,6 +27,8 @@ struct HostInfo {
   std::string boot_id;                // /proc/sys/kernel/random/boot_id; equal: the same machine
   std::string interface;              // the interface that carries the test traffic, "" if unknown
   std::vector<Fact> facts;
+
+  friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };
 
 /// The fact of that key, or null.

@@ -23,6 +23,8 @@ struct SeriesPoint {
   std::int64_t end_ns = 0;
   std::int64_t duration_ns = 0;
   std::int64_t bytes = 0;
+
+  friend bool operator==(const SeriesPoint&, const SeriesPoint&) = default;
 };
 
 /// What one receiving end of a stream saw in a round.
@@ -37,6 +39,8 @@ struct StreamRecord {
   std::optional<double> high_bps;
   std::string stop_reason;           // converged | noise_converged | max_time | cancelled
   bool no_steady_state = false;      // the warm-up had to end without a plateau
+
+  friend bool operator==(const StreamRecord&, const StreamRecord&) = default;
 };
 
 /// Round trips seen by the initiator in a round. All samples after the warm-up cut are in
@@ -51,6 +55,8 @@ struct LatencyRecord {
   std::optional<double> high_ns;
   std::string stop_reason;
   bool no_steady_state = false;
+
+  friend bool operator==(const LatencyRecord&, const LatencyRecord&) = default;
 };
 
 /// What one end spent and counted during a round.
@@ -61,6 +67,8 @@ struct EndRecord {
   double steal_s = 0;                // whole host
   double foreign_cpu_s = 0;          // busy time of the host that is neither ours nor softirq
   double elapsed_s = 0;
+
+  friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
 struct Round {
@@ -76,6 +84,8 @@ struct Round {
   /// Payload received by both ends against what the interfaces counted, relative (0.01 = 1 %);
   /// absent where the interface has no counters.
   std::optional<double> wire_disagreement;
+
+  friend bool operator==(const Round&, const Round&) = default;
 };
 
 struct TunableRecord {
@@ -83,6 +93,8 @@ struct TunableRecord {
   ValueMap effective_initiator;
   ValueMap effective_responder;
   std::vector<std::string> notes;    // "tcp.rcvbuf capped …: sysctl -w …"
+
+  friend bool operator==(const TunableRecord&, const TunableRecord&) = default;
 };
 
 /// The point across its rounds. Absent values were not measured or cannot be reported (a quantile
@@ -108,6 +120,8 @@ struct Summary {
   std::optional<double> wire_disagreement;                    // worst round
   std::optional<double> round_cv;                             // spread between rounds
   std::set<std::string> stop_reasons;
+
+  friend bool operator==(const Summary&, const Summary&) = default;
 };
 
 enum class MeasurementStatus { ok, failed, skipped };
@@ -126,6 +140,8 @@ struct Measurement {
   TunableRecord tunables;
   Summary summary;
   std::vector<Round> rounds;
+
+  friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
 }  // namespace netbench
