@@ -48,12 +48,11 @@ enum class Change { slower, faster, same, inconclusive };
 [[nodiscard]] std::string_view to_string(Change change);
 
 struct ComparePolicy {
-  double level = 0.95;            ///< of the intervals
-  double false_discovery = 0.05;  ///< Benjamini–Hochberg over all points of one call
-  double floor = 0.02;            ///< smallest relative change that counts
-  double spread_factor = 2;       ///< floor = max(floor, factor × known_spread)
-  std::int64_t cross_check_from =
-      5;  ///< rounds a side from which Mann–Whitney must agree (p ≤ 5 %)
+  double level = 0.95;                ///< of the intervals
+  double false_discovery = 0.05;      ///< Benjamini–Hochberg over all points of one call
+  double floor = 0.02;                ///< smallest relative change that counts
+  double spread_factor = 2;           ///< floor = max(floor, factor × known_spread)
+  std::int64_t cross_check_from = 5;  ///< rounds a side from which Mann–Whitney must agree
 };
 
 struct PointChange {
