@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,11 @@ namespace netbench::session {
 
 /// Who are you, seen from here? → HostReply.
 struct HostRequest {
-  std::string client_address;
+  int client_pid = 0;  // so that on one machine it does not count as foreign load
 };
 struct HostReply {
   HostInfo host;
+  int agent_pid = 0;
   bool allow_knobs = false;           // the agent was started with --allow-knobs
   std::string knobs_refused_because;  // "" where it can change the MTU
 };
@@ -73,7 +75,8 @@ struct StartRequest {
 };
 struct StartReply {};
 struct Observed {
-  StreamRecord record;
+  std::optional<StreamRecord> stream;
+  std::optional<Error> error;  // the responder's end failed before it was stopped
 };
 
 /// Orderly end of the visit; its connections are gone afterwards → StopReply.
@@ -94,17 +97,24 @@ struct ErrorReply {
   Error error;
 };
 
-/// Type of a message on the wire, "open", "opened", …
+/// Between a struct above and a message. decode() errors: `protocol` where the type is another or
+/// the body does not fit; an ErrorReply's own error where one came instead.
 template <class T>
-[[nodiscard]] const char* message_type();
+struct Codec {
+  [[nodiscard]] static Message encode(const T& value);
+  [[nodiscard]] static Result<T> decode(const Message& message);
+  [[nodiscard]] static bool matches(const Message& message);
+};
 
 template <class T>
-[[nodiscard]] Message to_message(const T& value);
+[[nodiscard]] Message to_message(const T& value) {
+  return Codec<T>::encode(value);
+}
 
-/// Errors: `protocol` where the type is another or the body does not fit; an ErrorReply's own error
-/// where one came instead.
 template <class T>
-[[nodiscard]] Result<T> from_message(const Message& message);
+[[nodiscard]] Result<T> from_message(const Message& message) {
+  return Codec<T>::decode(message);
+}
 
 /// Sends a request and waits for its reply.
 template <class Reply, class Request>

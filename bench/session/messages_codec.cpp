@@ -1,0 +1,388 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "bench/model/codec.hpp"
+#include "bench/session/messages.hpp"
+
+namespace netbench::session {
+
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+std::string to_hex(const std::vector<std::uint8_t>& bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const std::uint8_t byte : bytes) {
+    text.push_back(kHexDigits[byte >> 4U]);
+    text.push_back(kHexDigits[byte & 15U]);
+  }
+  return text;
+}
+
+tl::unexpected<Error> bad(std::string_view type, std::string_view why) {
+  return fail("protocol", fmt::format("the peer's \"{}\" message is not understood: {}", type, why),
+              "Use the same version of netbench on both hosts.");
+}
+
+/// Reads members of a message's body; the first failure is kept and the rest read as defaults.
+class Reader {
+ public:
+  Reader(std::string_view type, const Json& body) : type_(type), body_(body) {}
+
+  [[nodiscard]] std::int64_t integer(const char* key) {
+    const Json* value = member(key, &Json::is_number_integer, "a whole number");
+    return value != nullptr ? value->get<std::int64_t>() : 0;
+  }
+  [[nodiscard]] std::uint64_t unsigned_integer(const char* key) {
+    const Json* value = member(key, &Json::is_number_unsigned, "a whole number");
+    return value != nullptr ? value->get<std::uint64_t>() : 0;
+  }
+  [[nodiscard]] double number(const char* key) {
+    const Json* value = member(key, &Json::is_number, "a number");
+    return value != nullptr ? value->get<double>() : 0;
+  }
+  [[nodiscard]] bool boolean(const char* key) {
+    const Json* value = member(key, &Json::is_boolean, "true or false");
+    return value != nullptr && value->get<bool>();
+  }
+  [[nodiscard]] std::string text(const char* key) {
+    const Json* value = member(key, &Json::is_string, "a text");
+    return value != nullptr ? value->get<std::string>() : std::string();
+  }
+  [[nodiscard]] std::vector<std::uint8_t> hex(const char* key) {
+    const std::string digits = text(key);
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+      const auto high = kHexDigits.find(digits[i]);
+      const auto low = kHexDigits.find(digits[i + 1]);
+      if (high == std::string_view::npos || low == std::string_view::npos) {
+        note(fmt::format("\"{}\" is not hexadecimal", key));
+        return {};
+      }
+      bytes.push_back(static_cast<std::uint8_t>(high * 16 + low));
+    }
+    return bytes;
+  }
+  [[nodiscard]] std::vector<std::string> texts(const char* key) {
+    std::vector<std::string> values;
+    if (const Json* list = member(key, &Json::is_array, "a list")) {
+      for (const Json& value : *list) {
+        value.is_string() ? values.push_back(value.get<std::string>())
+                          : note(fmt::format("\"{}\" holds something else than texts", key));
+      }
+    }
+    return values;
+  }
+  /// A value with a decoder of its own.
+  template <class T>
+  [[nodiscard]] T value(const char* key, Result<T> (*decode)(const Json&)) {
+    const auto found = body_.find(key);
+    if (found == body_.end()) {
+      note(fmt::format("\"{}\" is missing", key));
+      return {};
+    }
+    auto decoded = decode(*found);
+    if (!decoded) {
+      note(decoded.error().message);
+      return {};
+    }
+    return std::move(*decoded);
+  }
+  template <class T>
+  [[nodiscard]] std::optional<T> optional(const char* key, Result<T> (*decode)(const Json&)) {
+    return body_.contains(key) ? std::optional<T>(value(key, decode)) : std::nullopt;
+  }
+
+  template <class T>
+  [[nodiscard]] Result<T> finish(T value) const {
+    if (!failure_.empty()) {
+      return bad(type_, failure_);
+    }
+    return value;
+  }
+  void note(std::string why) {
+    if (failure_.empty()) {
+      failure_ = std::move(why);
+    }
+  }
+
+ private:
+  [[nodiscard]] const Json* member(const char* key, bool (Json::*is)() const noexcept,
+                                   std::string_view what) {
+    const auto found = body_.find(key);
+    if (found == body_.end() || !((*found).*is)()) {
+      note(fmt::format("\"{}\" is not {}", key, what));
+      return nullptr;
+    }
+    return &*found;
+  }
+
+  std::string_view type_;
+  const Json& body_;
+  std::string failure_;
+};
+
+OrderedJson encode_level(const plan::Level& level) {
+  return {{"number", level.number}, {"text", level.text}, {"auto", level.is_auto}};
+}
+
+Result<plan::Level> decode_level(const Json& json) {
+  Reader reader("level", json);
+  plan::Level level;
+  level.number = reader.integer("number");
+  level.text = reader.text("text");
+  level.is_auto = reader.boolean("auto");
+  return reader.finish(level);
+}
+
+Result<std::map<std::string, plan::Level>> decode_levels(const Json& json) {
+  std::map<std::string, plan::Level> levels;
+  for (const auto& [name, value] : json.items()) {
+    auto level = decode_level(value);
+    if (!level) {
+      return tl::unexpected(level.error());
+    }
+    levels.emplace(name, std::move(*level));
+  }
+  return levels;
+}
+
+OrderedJson encode_point(const plan::TestPoint& point) {
+  OrderedJson tunables = OrderedJson::object();
+  for (const auto& [name, level] : point.tunables) {
+    tunables[name] = encode_level(level);
+  }
+  return {{"transport", point.transport},
+          {"workload", point.workload},
+          {"pattern", plan::to_string(point.pattern)},
+          {"direction", to_string(point.direction)},
+          {"message_bytes", point.message_bytes},
+          {"tunables", tunables},
+          {"mtu_bytes", point.mtu_bytes}};
+}
+
+Result<plan::Pattern> decode_pattern(const std::string& text) {
+  for (const auto pattern : {plan::Pattern::ping_pong, plan::Pattern::stream,
+                             plan::Pattern::collective, plan::Pattern::rate}) {
+    if (plan::to_string(pattern) == text) {
+      return pattern;
+    }
+  }
+  return bad("open", fmt::format("the pattern \"{}\" is unknown", text));
+}
+
+Result<plan::TestPoint> decode_point(const Json& json) {
+  Reader reader("open", json);
+  plan::TestPoint point;
+  point.transport = reader.text("transport");
+  point.workload = reader.text("workload");
+  point.message_bytes = reader.integer("message_bytes");
+  point.mtu_bytes = reader.integer("mtu_bytes");
+  point.tunables = reader.value("tunables", decode_levels);
+  const auto pattern = decode_pattern(reader.text("pattern"));
+  const auto direction = parse_direction(reader.text("direction"));
+  if (!pattern || !direction) {
+    reader.note((pattern ? direction.error() : pattern.error()).message);
+    return reader.finish(point);
+  }
+  point.pattern = *pattern;
+  point.direction = *direction;
+  return reader.finish(point);
+}
+
+OrderedJson body_of(const HostRequest& value) { return {{"client_pid", value.client_pid}}; }
+OrderedJson body_of(const HostReply& value) {
+  return {{"host", encode(value.host)},
+          {"agent_pid", value.agent_pid},
+          {"allow_knobs", value.allow_knobs},
+          {"knobs_refused_because", value.knobs_refused_because}};
+}
+OrderedJson body_of(const PathProbeRequest&) { return OrderedJson::object(); }
+OrderedJson body_of(const PathProbeReply& value) {
+  return {{"token", value.token_hex}, {"udp_port", value.udp_port}, {"note", value.note}};
+}
+OrderedJson body_of(const MtuRequest& value) {
+  return {{"mtu_bytes", value.mtu_bytes}, {"force", value.force}};
+}
+OrderedJson body_of(const MtuReply& value) {
+  return {{"before_bytes", value.before_bytes}, {"now_bytes", value.now_bytes}};
+}
+OrderedJson body_of(const OpenRequest& value) {
+  return {{"point", encode_point(value.point)},
+          {"seed", value.seed},
+          {"deadline_ns", value.deadline_ns}};
+}
+OrderedJson body_of(const OpenReply& value) { return {{"blob", to_hex(value.blob)}}; }
+OrderedJson body_of(const ConnectRequest& value) { return {{"blob", to_hex(value.blob)}}; }
+OrderedJson body_of(const ConnectReply& value) {
+  return {{"effective", encode(value.effective)},
+          {"notes", value.notes},
+          {"capped", value.capped},
+          {"method", value.method}};
+}
+OrderedJson body_of(const StartRequest& value) {
+  return {{"min_time_ns", value.min_time_ns},
+          {"max_time_ns", value.max_time_ns},
+          {"precision", value.precision}};
+}
+OrderedJson body_of(const StartReply&) { return OrderedJson::object(); }
+OrderedJson body_of(const Observed& value) {
+  OrderedJson body = OrderedJson::object();
+  if (value.stream) {
+    body["stream"] = encode(*value.stream);
+  }
+  if (value.error) {
+    body["error"] = encode(*value.error);
+  }
+  return body;
+}
+OrderedJson body_of(const StopRequest& value) { return {{"timeout_ns", value.timeout_ns}}; }
+OrderedJson body_of(const StopReply& value) {
+  return {{"end", encode(value.end)}, {"stop_error", value.stop_error}};
+}
+OrderedJson body_of(const AbortRequest&) { return OrderedJson::object(); }
+OrderedJson body_of(const AbortReply&) { return OrderedJson::object(); }
+OrderedJson body_of(const ErrorReply& value) { return {{"error", encode(value.error)}}; }
+
+void read(Reader& reader, HostRequest& value) {
+  value.client_pid = static_cast<int>(reader.integer("client_pid"));
+}
+void read(Reader& reader, HostReply& value) {
+  value.host = reader.value("host", decode_host_info);
+  value.agent_pid = static_cast<int>(reader.integer("agent_pid"));
+  value.allow_knobs = reader.boolean("allow_knobs");
+  value.knobs_refused_because = reader.text("knobs_refused_because");
+}
+void read(Reader&, PathProbeRequest&) {}
+void read(Reader& reader, PathProbeReply& value) {
+  value.token_hex = reader.text("token");
+  value.udp_port = static_cast<std::uint16_t>(reader.integer("udp_port"));
+  value.note = reader.text("note");
+}
+void read(Reader& reader, MtuRequest& value) {
+  value.mtu_bytes = reader.integer("mtu_bytes");
+  value.force = reader.boolean("force");
+}
+void read(Reader& reader, MtuReply& value) {
+  value.before_bytes = reader.integer("before_bytes");
+  value.now_bytes = reader.integer("now_bytes");
+}
+void read(Reader& reader, OpenRequest& value) {
+  value.point = reader.value("point", decode_point);
+  value.seed = reader.unsigned_integer("seed");
+  value.deadline_ns = reader.integer("deadline_ns");
+}
+void read(Reader& reader, OpenReply& value) { value.blob = reader.hex("blob"); }
+void read(Reader& reader, ConnectRequest& value) { value.blob = reader.hex("blob"); }
+void read(Reader& reader, ConnectReply& value) {
+  value.effective = reader.value("effective", decode_value_map);
+  value.notes = reader.texts("notes");
+  value.capped = reader.boolean("capped");
+  value.method = reader.text("method");
+}
+void read(Reader& reader, StartRequest& value) {
+  value.min_time_ns = reader.integer("min_time_ns");
+  value.max_time_ns = reader.integer("max_time_ns");
+  value.precision = reader.number("precision");
+}
+void read(Reader&, StartReply&) {}
+void read(Reader& reader, Observed& value) {
+  value.stream = reader.optional("stream", decode_stream_record);
+  value.error = reader.optional("error", decode_error);
+}
+void read(Reader& reader, StopRequest& value) { value.timeout_ns = reader.integer("timeout_ns"); }
+void read(Reader& reader, StopReply& value) {
+  value.end = reader.value("end", decode_end_record);
+  value.stop_error = reader.text("stop_error");
+}
+void read(Reader&, AbortRequest&) {}
+void read(Reader&, AbortReply&) {}
+void read(Reader& reader, ErrorReply& value) { value.error = reader.value("error", decode_error); }
+
+template <class T>
+Result<T> read_message(const Message& message) {
+  const auto body = parse_json_text(message.body);
+  if (!body) {
+    return bad(message.type, body.error().message);
+  }
+  if (!body->is_object()) {
+    return bad(message.type, "its body is not an object");
+  }
+  Reader reader(message.type, *body);
+  T value{};
+  read(reader, value);
+  return reader.finish(std::move(value));
+}
+
+// Types of the messages on the wire.
+const char* name_of(const HostRequest&) { return "host_request"; }
+const char* name_of(const HostReply&) { return "host"; }
+const char* name_of(const PathProbeRequest&) { return "path_probe_request"; }
+const char* name_of(const PathProbeReply&) { return "path_probe"; }
+const char* name_of(const MtuRequest&) { return "mtu_request"; }
+const char* name_of(const MtuReply&) { return "mtu"; }
+const char* name_of(const OpenRequest&) { return "open"; }
+const char* name_of(const OpenReply&) { return "opened"; }
+const char* name_of(const ConnectRequest&) { return "connect"; }
+const char* name_of(const ConnectReply&) { return "connected"; }
+const char* name_of(const StartRequest&) { return "start"; }
+const char* name_of(const StartReply&) { return "started"; }
+const char* name_of(const Observed&) { return "observed"; }
+const char* name_of(const StopRequest&) { return "stop"; }
+const char* name_of(const StopReply&) { return "stopped"; }
+const char* name_of(const AbortRequest&) { return "abort"; }
+const char* name_of(const AbortReply&) { return "aborted"; }
+const char* name_of(const ErrorReply&) { return "error"; }
+
+}  // namespace
+
+template <class T>
+Message Codec<T>::encode(const T& value) {
+  return {name_of(value), to_json_text(body_of(value))};
+}
+
+template <class T>
+Result<T> Codec<T>::decode(const Message& message) {
+  if (message.type == name_of(T{})) {
+    return read_message<T>(message);
+  }
+  if (message.type == name_of(ErrorReply{})) {
+    auto reply = read_message<ErrorReply>(message);
+    return tl::unexpected(reply ? reply->error : reply.error());
+  }
+  return bad(message.type, fmt::format("a \"{}\" was due", name_of(T{})));
+}
+
+template <class T>
+bool Codec<T>::matches(const Message& message) {
+  return message.type == name_of(T{});
+}
+
+template struct Codec<HostRequest>;
+template struct Codec<HostReply>;
+template struct Codec<PathProbeRequest>;
+template struct Codec<PathProbeReply>;
+template struct Codec<MtuRequest>;
+template struct Codec<MtuReply>;
+template struct Codec<OpenRequest>;
+template struct Codec<OpenReply>;
+template struct Codec<ConnectRequest>;
+template struct Codec<ConnectReply>;
+template struct Codec<StartRequest>;
+template struct Codec<StartReply>;
+template struct Codec<Observed>;
+template struct Codec<StopRequest>;
+template struct Codec<StopReply>;
+template struct Codec<AbortRequest>;
+template struct Codec<AbortReply>;
+template struct Codec<ErrorReply>;
+
+}  // namespace netbench::session
