@@ -37,7 +37,7 @@ def run(argv: list[str] | tuple[str, ...], stdin: str = "") -> str:
     try:
         done = subprocess.run(argv, input=stdin, text=True, capture_output=True, check=False)
     except FileNotFoundError as error:
-        raise LabError(f"'{argv[0]}' is not installed: run scripts/packages --install test"
+        raise LabError(f"'{argv[0]}' is not installed: run scripts/packages test"
                        ) from error
     if done.returncode != 0:
         message = done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}"
