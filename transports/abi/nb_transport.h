@@ -153,6 +153,26 @@ typedef struct nb_rendezvous {
   int (*listener)(const nb_host* host);
 } nb_rendezvous;
 
+/* Host extension "nb.datagram_rendezvous/1": UDP sockets over the agent's one UDP port, which has the
+ * number of its TCP port. The responder issues a token for each socket and puts them into its blob;
+ * the initiator sends the 4 bytes "NBU1" and the 16-byte token from each of its sockets to the
+ * agent's address, again and again until the responder answers it there; the responder takes a
+ * socket of its own for that source. A token works once. The host never answers by itself. */
+#define NB_DATAGRAM_RENDEZVOUS_ID "nb.datagram_rendezvous/1"
+#define NB_DATAGRAM_MAGIC "NBU1"
+typedef struct nb_datagram_rendezvous {
+  size_t struct_size;
+  /* [control-thread] Responder only. */
+  nb_status (*issue_token)(const nb_host* host, uint8_t token[NB_TOKEN_BYTES]);
+  /* Waits for a datagram with `token` and makes a socket bound to the agent's port and connected to
+   * its source; ownership of *fd (blocking mode) passes to the caller. `local_address` (struct
+   * sockaddr, as nb_open_args.local_address) is the source address to use; with 0 bytes the route
+   * decides. NB_TIMED_OUT after timeout_ns: the token stays good. [control-thread] */
+  nb_status (*take_peer)(const nb_host* host, const uint8_t token[NB_TOKEN_BYTES],
+                         const void* local_address, size_t local_address_bytes, int64_t timeout_ns,
+                         int* fd);
+} nb_datagram_rendezvous;
+
 /* Receives what a call has to tell; names are under the transport's own namespace. */
 typedef struct nb_sink {
   size_t struct_size;
