@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "bench/core/clock.hpp"
@@ -27,6 +28,11 @@ inline constexpr const char* kMethodUdpFiltered = "udp filtered";
 /// least 1.
 [[nodiscard]] std::int64_t mss_for_mtu(std::int64_t mtu_bytes, int family, bool timestamps);
 
+/// A datagram on the probes' socket that is no probe, with its source as recvfrom(2) gives it (IPv4
+/// mapped into IPv6 on a dual-stack socket). Called on the responder's thread; must not wait.
+using ForeignDatagram = std::function<void(std::span<const std::uint8_t> datagram,
+                                           const sockaddr* source, socklen_t source_bytes)>;
+
 /// Answers path probes on a UDP socket (bound, IPv4 or dual-stack IPv6) in a thread of its own.
 /// Answers only datagrams that carry an allowed token, so an unknown sender gets nothing; all
 /// answers together stay under 16 MiB a second. Sends DF packets (IP_PMTUDISC_PROBE, ip(7)) of
@@ -34,7 +40,8 @@ inline constexpr const char* kMethodUdpFiltered = "udp filtered";
 class PathProbeResponder {
  public:
   /// Takes the socket. Errors: `probe-socket`.
-  [[nodiscard]] static Result<std::unique_ptr<PathProbeResponder>> start(UniqueFd udp_socket);
+  [[nodiscard]] static Result<std::unique_ptr<PathProbeResponder>> start(
+      UniqueFd udp_socket, ForeignDatagram on_foreign = {});
   PathProbeResponder(const PathProbeResponder&) = delete;
   PathProbeResponder& operator=(const PathProbeResponder&) = delete;
   ~PathProbeResponder();  // joins the thread, closes the socket
