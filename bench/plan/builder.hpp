@@ -28,14 +28,15 @@ struct ProfileDefaults {
 
 /// What the user asked for. Everything empty: the default plan of the profile.
 struct PlanRequest {
-  std::vector<TransportSpec> transports;  // the chosen ones, in the order of the tables
-  std::vector<std::string> workloads;  // names; empty = all. `tcp/latency` selects in one transport
-  std::vector<std::int64_t> sizes;
-  std::vector<Direction> directions;
-  std::map<std::string, std::vector<Level>> tunables;  // by full name, `tcp.sndbuf`
-  std::vector<std::int64_t> mtus;
+  std::vector<TransportSpec> transports{};  // the chosen ones, in the order of the tables
+  std::vector<std::string>
+      workloads{};  // names; empty = all. `tcp/latency` selects in one transport
+  std::vector<std::int64_t> sizes{};
+  std::vector<Direction> directions{};
+  std::map<std::string, std::vector<Level>> tunables{};  // by full name, `tcp.sndbuf`
+  std::vector<std::int64_t> mtus{};
   /// MTUs of the default plan beside the current one ({1500} where the path carries more).
-  std::vector<std::int64_t> default_mtus;
+  std::vector<std::int64_t> default_mtus{};
   Profile profile = Profile::standard;
   std::optional<std::uint32_t> rounds;
   std::uint64_t seed = 1;
@@ -49,7 +50,8 @@ struct PlanRequest {
 /// Base: for streams and collectives the declared size nearest to 128 KiB, else the smallest;
 /// direction forward.
 /// Errors, exit class usage: `bad-workload`, `bad-tunable` (unknown, or for none of the workloads),
-/// `bad-size`, `bad-direction`, `bad-rounds`, `plan-too-large` (over 10,000 points).
+/// `bad-size`, `bad-rounds`, `plan-empty` (no size or direction fits), `plan-too-large` (over
+/// 10,000).
 [[nodiscard]] Result<SweepPlan> build_plan(const PlanRequest& request);
 
 }  // namespace netbench::plan

@@ -22,7 +22,7 @@ struct TimePlan {
   std::int64_t estimate_ns = 0;  // of the whole plan, when every visit takes its max
   std::int64_t minimum_ns = 0;   // of the whole plan, when every visit takes its min
   bool fits = true;              // false: even `min_rounds` at the minimum exceed the budget
-  std::string note;  // what was dropped or does not fit, and how to have it; may be empty
+  std::string note{};  // what was dropped or does not fit, and how to have it; may be empty
 
   [[nodiscard]] const VisitTime& of(Pattern pattern) const {
     return by_pattern[static_cast<std::size_t>(pattern)];

@@ -29,7 +29,7 @@ enum class Pattern { ping_pong, stream, collective, rate };
 /// Ordered by number, `auto` first.
 struct Level {
   std::int64_t number = 0;  // boolean 0/1, index of a choice; 0 for text and auto
-  std::string text;
+  std::string text{};
   bool is_auto = false;
 
   [[nodiscard]] static Level automatic() { return Level{0, {}, true}; }
@@ -47,16 +47,16 @@ struct Level {
 [[nodiscard]] std::string to_string(const Level& level, Unit unit);
 
 struct Choice {
-  std::string name;
-  std::string help;
+  std::string name{};
+  std::string help{};
 };
 
 /// One declared tunable. `transport` is its namespace: "tcp" gives `tcp.sndbuf`; empty for the
 /// harness's own (`size`).
 struct Tunable {
-  std::string transport;
-  std::string name;
-  std::string help;
+  std::string transport{};
+  std::string name{};
+  std::string help{};
   ValueType type = ValueType::integer;
   Unit unit = Unit::none;
   Scale scale = Scale::linear;
@@ -64,10 +64,10 @@ struct Tunable {
   bool allows_auto = false;
   std::int64_t minimum = 0;  // integers
   std::int64_t maximum = 0;
-  Level default_level;
-  std::vector<Choice> choices;
-  std::vector<std::string> workloads;  // names it applies to; empty = to all
-  std::string sweep;                   // further levels of the default plan; may be empty
+  Level default_level{};
+  std::vector<Choice> choices{};
+  std::vector<std::string> workloads{};  // names it applies to; empty = to all
+  std::string sweep{};                   // further levels of the default plan; may be empty
 
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool applies_to(std::string_view workload) const;
@@ -80,23 +80,23 @@ struct Tunable {
 [[nodiscard]] Value to_value(const Tunable& tunable, const Level& level);
 
 struct Workload {
-  std::string name;
-  std::string summary;
+  std::string name{};
+  std::string summary{};
   Pattern pattern = Pattern::ping_pong;
-  std::vector<Direction> directions;  // empty where it has none
+  std::vector<Direction> directions{};  // empty where it has none
   std::int64_t min_message_bytes = 1;
   std::int64_t max_message_bytes = 1;
-  std::string default_sizes;  // levels of the default plan, "64,1K,64K"
-  std::string quick_sizes;
+  std::string default_sizes{};  // levels of the default plan, "64,1K,64K"
+  std::string quick_sizes{};
 };
 
 /// All that a plan needs to know about a transport.
 struct TransportSpec {
-  std::string name;
-  std::string summary;
-  std::string version;
-  std::vector<Workload> workloads;
-  std::vector<Tunable> tunables;
+  std::string name{};
+  std::string summary{};
+  std::string version{};
+  std::vector<Workload> workloads{};
+  std::vector<Tunable> tunables{};
 
   [[nodiscard]] const Workload* find_workload(std::string_view workload) const;
   [[nodiscard]] const Tunable* find_tunable(std::string_view tunable) const;

@@ -12,16 +12,16 @@ namespace netbench::plugin {
 
 /// What a transport told through a sink: `tcp_info.total_retrans` → 3.
 struct Readings {
-  std::map<std::string, double> numbers;
-  std::map<std::string, std::string> texts;
+  std::map<std::string, double> numbers{};
+  std::map<std::string, std::string> texts{};
 };
 
 /// The value a tunable really has on this end.
 struct EffectiveValue {
-  std::string name;  // without the transport's prefix
-  plan::Level level;
+  std::string name{};  // without the transport's prefix
+  plan::Level level{};
   bool capped = false;  // less than asked for
-  std::string note;     // where capped: the limit and how to raise it
+  std::string note{};   // where capped: the limit and how to raise it
 };
 
 struct Batch {
@@ -44,8 +44,8 @@ enum class Availability { available, unavailable, broken };
 /// Outcome of a probe. `error` says why a transport is unavailable or what broke.
 struct ProbeReport {
   Availability availability = Availability::broken;
-  Readings readings;
-  Error error;
+  Readings readings{};
+  Error error{};
 };
 
 }  // namespace netbench::plugin

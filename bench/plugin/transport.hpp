@@ -23,14 +23,14 @@ enum class Role { initiator, responder };
 /// Everything one end needs to open its side of a point.
 struct OpenRequest {
   Role role = Role::initiator;
-  std::string workload;
+  std::string workload{};
   Direction direction = Direction::none;
   std::int64_t message_bytes = 0;
-  std::map<std::string, plan::Level> tunables;  // names without the transport's prefix
-  std::uint64_t seed = 0;                       // the same on both ends
+  std::map<std::string, plan::Level> tunables{};  // names without the transport's prefix
+  std::uint64_t seed = 0;                         // the same on both ends
   /// Bytes of a struct sockaddr, as in nb_open_args; may be empty.
-  std::vector<std::uint8_t> peer_address;
-  std::vector<std::uint8_t> local_address;
+  std::vector<std::uint8_t> peer_address{};
+  std::vector<std::uint8_t> local_address{};
   std::int64_t deadline_ns = 10'000'000'000;  // for open and connect together
 };
 
