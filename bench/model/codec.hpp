@@ -57,7 +57,7 @@ inline constexpr int kSchemaMinor = 0;
 [[nodiscard]] Result<PathMtu> decode_path_mtu(const nlohmann::json& json);
 [[nodiscard]] Result<Error> decode_error(const nlohmann::json& json);
 [[nodiscard]] Result<RunInfo> decode_run_info(const nlohmann::json& json);
-/// `json` must carry schema.major kSchemaMajor; older ones are upgraded by report/document first.
+/// Does not look at `schema`: report/document checks and upgrades first.
 [[nodiscard]] Result<Document> decode_document(const nlohmann::json& json);
 
 /// Compact JSON text on one line. Bytes that are not UTF-8 become U+FFFD. Never throws.

@@ -21,7 +21,7 @@ struct Finding {
   std::string class_id;  // catalogue class, "M02"; may be empty
   Severity severity = Severity::info;
   Confidence confidence = Confidence::possible;
-  std::string cause;     // one sentence
+  std::string cause;  // one sentence
   std::vector<std::string> evidence;
   std::vector<std::string> remedy;  // commands for this host and interface
   std::vector<std::string> ruled_out;
@@ -34,23 +34,24 @@ struct Finding {
 struct PathMtu {
   std::int64_t forward_bytes = 0;
   std::int64_t reverse_bytes = 0;
-  std::string method;   // udp-df | tcp-mss | not probed
-  std::string note;     // black hole, filtered …
+  std::string method;  // udp-df | tcp-mss | not probed
+  std::string note;    // black hole, filtered …
   bool black_hole = false;
 
   friend bool operator==(const PathMtu&, const PathMtu&) = default;
 };
 
 struct RunInfo {
-  std::string id;               // random, 16 hex digits
+  std::string id;  // random, 16 hex digits
   std::string started_utc;
   std::string finished_utc;
   std::string netbench_version;
   std::vector<std::string> command_line;
-  bool same_machine = false;    // equal boot ids
-  bool authenticated = true;    // false: --insecure
+  bool same_machine = false;  // equal boot ids
+  bool authenticated = true;  // false: --insecure
   PathMtu path_mtu;
-  /// Costs of the harness itself, ns a message on the sim transport (bench/micro), and of the clock.
+  /// Costs of the harness itself, ns a message on the sim transport (bench/micro), and of the
+  /// clock.
   std::optional<double> harness_ns_per_message;
   std::optional<double> clock_ns;
 
@@ -64,7 +65,7 @@ struct Document {
   DocumentStatus status = DocumentStatus::ok;
   std::optional<Error> error;
   RunInfo run;
-  std::map<std::string, Value> config;   // effective, with the seed
+  std::map<std::string, Value> config;    // effective, with the seed
   std::map<std::string, HostInfo> hosts;  // h0 = initiator, h1 = responder
   std::vector<Measurement> measurements;
   std::vector<Finding> findings;

@@ -9,7 +9,8 @@
 namespace netbench {
 
 /// Called with the JSON key nearest to a text (elements of a list: the list's key; values of a
-/// map: their key in the map) and the text, which it may change.
+/// map: their key in the map; the value of a fact: the fact's key) and the text, which it may
+/// change.
 using TextVisitor = std::function<void(std::string_view key, std::string& text)>;
 
 /// Visits every text value of a document, map keys excepted.
