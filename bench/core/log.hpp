@@ -4,9 +4,9 @@
 
 namespace netbench {
 
-/// Levels by use: `error` ends something the user asked for; `warning` changes how a result is to be
-/// read; `info` is progress a person running the agent wants (clients come and go); `debug` is for
-/// developers.
+/// Levels by use: `error` ends something the user asked for; `warning` changes how a result is to
+/// be read; `info` is progress a person running the agent wants (clients come and go); `debug` is
+/// for developers.
 enum class LogLevel { error, warning, info, debug };
 
 /// Messages above this level are dropped. Default: warning. [any-thread]

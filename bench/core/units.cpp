@@ -23,7 +23,7 @@ constexpr std::array<Suffix, 13> kByteSuffixes{{{"", 1},
                                                 {"K", kKi},
                                                 {"KiB", kKi},
                                                 {"Ki", kKi},
-                                                {"M", kKi * kKi},
+                                                {"M", kKi* kKi},
                                                 {"MiB", kKi* kKi},
                                                 {"Mi", kKi* kKi},
                                                 {"G", kKi* kKi* kKi},
@@ -39,13 +39,8 @@ constexpr std::array<Suffix, 8> kRateSuffixes{{{"", 1},
                                                {"T", 1e12},
                                                {"Mb/s", 1e6},
                                                {"Gb/s", 1e9}}};
-constexpr std::array<Suffix, 7> kTimeSuffixes{{{"", 1e9},
-                                               {"ns", 1},
-                                               {"us", 1e3},
-                                               {"ms", 1e6},
-                                               {"s", 1e9},
-                                               {"m", 60e9},
-                                               {"h", 3600e9}}};
+constexpr std::array<Suffix, 7> kTimeSuffixes{
+    {{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
 
 struct Kind {
   std::string_view slug;

@@ -46,8 +46,8 @@ struct End {
 
 std::optional<facts::WireCheck> check_end(const End& end, const CheckContext& context) {
   facts::PacketHeaders headers;
-  headers.link_bytes = facts::counted_link_header_bytes(interface_kind(end.host),
-                                                        end.host.interface == "lo");
+  headers.link_bytes =
+      facts::counted_link_header_bytes(interface_kind(end.host), end.host.interface == "lo");
   headers.ipv6 = is_ipv6(end.host);
   headers.protocol =
       context.transport == "udp" ? facts::WireProtocol::udp : facts::WireProtocol::tcp;

@@ -46,7 +46,8 @@ class Sweep {
 
  private:
   [[nodiscard]] static bool has_round(const Measurement& row, std::uint32_t index) {
-    return std::ranges::any_of(row.rounds, [&](const Round& round) { return round.index == index; });
+    return std::ranges::any_of(row.rounds,
+                               [&](const Round& round) { return round.index == index; });
   }
 
   /// One visit. Only an error that ends the sweep is returned; others go into the row.
@@ -61,8 +62,8 @@ class Sweep {
       note_failure(row, transport.error());
       return {};
     }
-    auto result = run_visit({point, visit.round, visit.seed, limits_of(point)}, *transport,
-                            context_);
+    auto result =
+        run_visit({point, visit.round, visit.seed, limits_of(point)}, *transport, context_);
     if (!result) {
       return failed(row, result.error());
     }
@@ -101,18 +102,17 @@ class Sweep {
     const auto transport = transport_of(point.transport);
     if (!transport || transport->spec().find_tunable(kMssTunable) == nullptr) {
       row.status = MeasurementStatus::skipped;
-      row.error = Error{"mtu-not-varied",
-                        fmt::format("not varied: {} has no MSS to emulate it with ({})",
-                                    point.transport, reason),
-                        {},
-                        ExitClass::error};
+      row.error = Error{
+          "mtu-not-varied",
+          fmt::format("not varied: {} has no MSS to emulate it with ({})", point.transport, reason),
+          {},
+          ExitClass::error};
       return false;
     }
     const bool ipv6 = !context_.remote.addresses.empty() &&
                       context_.remote.addresses.front().find(':') != std::string::npos;
     // TCP_MAXSEG (tcp(7)) is clamped before options: with timestamps 12 bytes less are sent.
-    const std::int64_t mss =
-        facts::mss_for_mtu(point.mtu_bytes, ipv6 ? AF_INET6 : AF_INET, false);
+    const std::int64_t mss = facts::mss_for_mtu(point.mtu_bytes, ipv6 ? AF_INET6 : AF_INET, false);
     point.tunables.try_emplace(kMssTunable, plan::Level::integer(mss));
     if (row.flags.insert("emulated_mtu").second) {
       row.tunables.notes.push_back(fmt::format("MTU {} emulated {}", point.mtu_bytes, reason));
@@ -205,11 +205,11 @@ std::vector<Measurement> empty_rows(const plan::SweepPlan& plan) {
     row.size_bytes = point.message_bytes;
     row.mtu_bytes = point.mtu_bytes;
     row.status = MeasurementStatus::failed;
-    row.error = Error{kNotReached, "the run ended before this point was measured", {},
-                      ExitClass::partial};
+    row.error =
+        Error{kNotReached, "the run ended before this point was measured", {}, ExitClass::partial};
     for (const auto& [name, level] : point.tunables) {
       const std::string full = fmt::format("{}.{}", point.transport, name);
-      row.tunables.requested[full] = level.is_auto          ? Value(std::string("auto"))
+      row.tunables.requested[full] = level.is_auto         ? Value(std::string("auto"))
                                      : !level.text.empty() ? Value(level.text)
                                                            : Value(level.number);
     }

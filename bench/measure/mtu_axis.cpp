@@ -21,18 +21,18 @@ MtuLevel mtu_level(std::int64_t mtu_bytes, const MtuSituation& situation) {
                                   : fmt::format("the initiator: {}", situation.local_refusal);
   const bool known = local > 0 && remote > 0;
   if (known && mtu_bytes <= std::min(local, remote)) {
-    return {MtuWay::emulated,
-            fmt::format("by the MSS, the interfaces keep {} and {} bytes ({})", local, remote,
-                        refusal)};
+    return {MtuWay::emulated, fmt::format("by the MSS, the interfaces keep {} and {} bytes ({})",
+                                          local, remote, refusal)};
   }
   return {MtuWay::not_varied,
           fmt::format("an MTU of {} bytes needs the interfaces changed ({})", mtu_bytes, refusal)};
 }
 
-MtuAxis::MtuAxis(MtuSituation situation, Setter set_local, Setter set_remote)
+MtuAxis::MtuAxis(MtuSituation situation, Setter set_local, Setter set_remote, Setter verify)
     : situation_(std::move(situation)),
       set_local_(std::move(set_local)),
-      set_remote_(std::move(set_remote)) {}
+      set_remote_(std::move(set_remote)),
+      verify_(std::move(verify)) {}
 
 MtuAxis::~MtuAxis() { [[maybe_unused]] const Status restored = restore(); }
 
@@ -46,15 +46,29 @@ Status MtuAxis::apply(std::int64_t mtu_bytes) {
   if (mtu_bytes == current_bytes_) {
     return {};
   }
+  if (const auto known = failed_.find(mtu_bytes); known != failed_.end()) {
+    return tl::unexpected(known->second);
+  }
+  Status done = change(mtu_bytes);
+  if (!done) {
+    failed_.emplace(mtu_bytes, done.error());
+    [[maybe_unused]] const Status restored = restore();
+  }
+  return done;
+}
+
+Status MtuAxis::change(std::int64_t mtu_bytes) {
   const std::int64_t now = current_bytes_ != 0 ? current_bytes_ : situation_.local_mtu_bytes;
   const bool lowering = mtu_bytes < now;
   current_bytes_ = mtu_bytes;
   const Setter& first = lowering ? set_local_ : set_remote_;
   const Setter& second = lowering ? set_remote_ : set_local_;
-  if (auto done = first(mtu_bytes); !done) {
-    return done;
+  for (const Setter* step : {&first, &second, &std::as_const(verify_)}) {
+    if (Status done = (*step)(mtu_bytes); !done) {
+      return done;
+    }
   }
-  return second(mtu_bytes);
+  return {};
 }
 
 Status MtuAxis::restore() {

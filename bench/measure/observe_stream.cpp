@@ -13,7 +13,7 @@ namespace netbench::measure {
 
 namespace {
 
-constexpr std::int64_t kWindowNs = 25'000'000;    // 20 of them are the least measured time
+constexpr std::int64_t kWindowNs = 25'000'000;  // 20 of them are the least measured time
 constexpr std::int64_t kMeasuredNs = 500'000'000;
 constexpr std::size_t kWindowsBeforeCut = 6;
 
@@ -161,9 +161,8 @@ std::set<std::string> observation_flags(const StreamRecord& record) {
   if (record.measured_ns < kMeasuredNs) {
     flags.insert("too_short");
   }
-  const auto first = std::ranges::find_if(record.series, [&](const SeriesPoint& point) {
-    return point.end_ns > record.warmup_cut_ns;
-  });
+  const auto first = std::ranges::find_if(
+      record.series, [&](const SeriesPoint& point) { return point.end_ns > record.warmup_cut_ns; });
   const std::vector<SeriesPoint> kept(first, record.series.end());
   if (stats::detect_drift(rates_of(kept)).drifting) {
     flags.insert("drift");

@@ -175,8 +175,8 @@ class Responder {
       return tl::unexpected(effective.error());
     }
     return session::to_message(session::ConnectReply{std::move(effective->values),
-                                                     std::move(effective->notes),
-                                                     effective->capped, effective->method});
+                                                     std::move(effective->notes), effective->capped,
+                                                     effective->method});
   }
 
   [[nodiscard]] Answer start(const session::Message& message) {

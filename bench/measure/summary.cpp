@@ -73,9 +73,9 @@ std::optional<double> coefficient_of_variation(const std::vector<double>& values
   for (const double value : values) {
     squares += (value - mean) * (value - mean);
   }
-  return mean > 0 ? std::optional(
-                        std::sqrt(squares / static_cast<double>(values.size() - 1)) / mean)
-                  : std::nullopt;
+  return mean > 0
+             ? std::optional(std::sqrt(squares / static_cast<double>(values.size() - 1)) / mean)
+             : std::nullopt;
 }
 
 void summarize_streams(const Measurement& row, Summary& summary) {
@@ -93,12 +93,11 @@ void summarize_streams(const Measurement& row, Summary& summary) {
     set_estimate(row, [](const Round& round) { return rate_of(round.reverse); },
                  {summary.reverse_bps, unused, unused});
   }
-  set_estimate(
-      row,
-      [](const Round& round) {
-        return sum(message_rate_of(round.forward), message_rate_of(round.reverse));
-      },
-      {summary.messages_per_s, summary.messages_low_per_s, summary.messages_high_per_s});
+  set_estimate(row,
+               [](const Round& round) {
+                 return sum(message_rate_of(round.forward), message_rate_of(round.reverse));
+               },
+               {summary.messages_per_s, summary.messages_low_per_s, summary.messages_high_per_s});
   for (const Round& round : row.rounds) {
     for (const auto* record : {&round.forward, &round.reverse}) {
       if (*record) {
@@ -112,11 +111,10 @@ void summarize_streams(const Measurement& row, Summary& summary) {
 void set_quantiles(const stats::Histogram& pooled, Summary& summary) {
   struct Row {
     double q;
-    std::optional<double> Summary::* member;
+    std::optional<double> Summary::*member;
   };
-  constexpr std::array<Row, 3> kRows{{{0.90, &Summary::rtt_p90_ns},
-                                      {0.99, &Summary::rtt_p99_ns},
-                                      {0.999, &Summary::rtt_p999_ns}}};
+  constexpr std::array<Row, 3> kRows{
+      {{0.90, &Summary::rtt_p90_ns}, {0.99, &Summary::rtt_p99_ns}, {0.999, &Summary::rtt_p999_ns}}};
   for (const Row& row : kRows) {
     if (const auto value = pooled.reportable_quantile(row.q)) {
       summary.*row.member = static_cast<double>(*value);
@@ -128,12 +126,12 @@ void set_quantiles(const stats::Histogram& pooled, Summary& summary) {
 }
 
 void summarize_latency(const Measurement& row, Summary& summary) {
-  const auto values = set_estimate(
-      row,
-      [](const Round& round) {
-        return round.latency ? std::optional(round.latency->median_ns) : std::nullopt;
-      },
-      {summary.rtt_p50_ns, summary.rtt_p50_low_ns, summary.rtt_p50_high_ns});
+  const auto values =
+      set_estimate(row,
+                   [](const Round& round) {
+                     return round.latency ? std::optional(round.latency->median_ns) : std::nullopt;
+                   },
+                   {summary.rtt_p50_ns, summary.rtt_p50_low_ns, summary.rtt_p50_high_ns});
   if (values.empty()) {
     return;
   }
@@ -176,8 +174,7 @@ void summarize_retransmits(const Measurement& row, Summary& summary) {
   if (!retransmitted) {
     return;
   }
-  const double spurious =
-      std::min(total(row, "tcp_info.dsack_dups").value_or(0), *retransmitted);
+  const double spurious = std::min(total(row, "tcp_info.dsack_dups").value_or(0), *retransmitted);
   summary.spurious_retransmits = spurious;
   summary.retransmitted_segments = *retransmitted - spurious;
 }
@@ -203,7 +200,7 @@ struct Cost {
   double elapsed_s = 0;
 };
 
-Cost cost_of(const Measurement& row, EndRecord Round::* end) {
+Cost cost_of(const Measurement& row, EndRecord Round::*end) {
   Cost cost;
   for (const Round& round : row.rounds) {
     cost.cpu_s += (round.*end).cpu_s;

@@ -126,9 +126,7 @@ class InitiatorVisit {
         Deadline::after(Nanoseconds(3 * plan_.limits.max_time_ns) + kGrace));
   }
 
-  [[nodiscard]] bool local_done() const {
-    return local_duty_ == Duty::serve || end_->finished();
-  }
+  [[nodiscard]] bool local_done() const { return local_duty_ == Duty::serve || end_->finished(); }
   [[nodiscard]] bool remote_done() const {
     return remote_duty_ != Duty::observe_stream || observed_.stream.has_value();
   }
@@ -218,12 +216,12 @@ class InitiatorVisit {
   [[nodiscard]] Status check_progress() const {
     for (const auto* record : {&result_.round.forward, &result_.round.reverse}) {
       if (*record && (*record)->measured_bytes == 0) {
-        return fail("no-progress",
-                    fmt::format("{}: connected, but no payload arrived in {:.1f} s",
-                                plan_.point.id(),
-                                static_cast<double>((*record)->measured_ns) / 1e9),
-                    "Small packets pass and large ones do not: compare the MTU of every device on "
-                    "the path (netbench prints the largest size that passes each way).");
+        return fail(
+            "no-progress",
+            fmt::format("{}: connected, but no payload arrived in {:.1f} s", plan_.point.id(),
+                        static_cast<double>((*record)->measured_ns) / 1e9),
+            "Small packets pass and large ones do not: compare the MTU of every device on "
+            "the path (netbench prints the largest size that passes each way).");
       }
     }
     return {};

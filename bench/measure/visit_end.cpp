@@ -11,8 +11,8 @@ Duty duty_of(plugin::Role role, plan::Pattern pattern, Direction direction) {
   if (pattern == plan::Pattern::ping_pong || pattern == plan::Pattern::collective) {
     return initiator ? Duty::time_operations : Duty::serve;
   }
-  const bool receives = direction == Direction::both ||
-                        (direction == Direction::reverse ? initiator : !initiator);
+  const bool receives =
+      direction == Direction::both || (direction == Direction::reverse ? initiator : !initiator);
   return receives ? Duty::observe_stream : Duty::serve;
 }
 
@@ -35,8 +35,8 @@ Result<EffectiveRecord> VisitEnd::effective() {
   for (const plugin::EffectiveValue& value : *values) {
     const plan::Tunable* tunable = spec_.find_tunable(value.name);
     const std::string name = fmt::format("{}.{}", spec_.name, value.name);
-    record.values[name] = tunable != nullptr ? plan::to_value(*tunable, value.level)
-                                             : Value(value.level.number);
+    record.values[name] =
+        tunable != nullptr ? plan::to_value(*tunable, value.level) : Value(value.level.number);
     record.capped = record.capped || value.capped;
     if (!value.note.empty()) {
       record.notes.push_back(fmt::format("{}: {}", name, value.note));
@@ -78,8 +78,10 @@ void VisitEnd::run_duty(const VisitLimits& limits) {
   }
   if (duty_ == Duty::observe_stream) {
     auto seen = observe_stream(
-        [this](std::int64_t duration_ns) { return batch({0, duration_ns}, {}); }, limits,
-        interrupted);
+        [this](std::int64_t duration_ns) {
+          return batch({0, duration_ns}, {});
+        },
+        limits, interrupted);
     seen ? void(observation_.stream = std::move(*seen)) : void(observation_.error = seen.error());
     return;
   }

@@ -60,7 +60,8 @@ class VisitEnd {
   /// True when the duty has ended. [any-thread]
   [[nodiscard]] bool finished() const { return finished_; }
 
-  /// Ends the visit in order: the observation so far is kept. `error` where the end was not orderly.
+  /// Ends the visit in order: the observation so far is kept. `error` where the end was not
+  /// orderly.
   struct Ending {
     EndRecord record;
     std::optional<Error> error;
@@ -75,7 +76,8 @@ class VisitEnd {
 
  private:
   void run_duty(const VisitLimits& limits);
-  [[nodiscard]] Result<BatchTimes> batch(const plugin::Batch& batch, std::span<std::uint64_t> samples);
+  [[nodiscard]] Result<BatchTimes> batch(const plugin::Batch& batch,
+                                         std::span<std::uint64_t> samples);
 
   plugin::TransportSession session_;
   plan::TransportSpec spec_;

@@ -207,7 +207,7 @@ OrderedJson body_of(const HostReply& value) {
 }
 OrderedJson body_of(const PathProbeRequest&) { return OrderedJson::object(); }
 OrderedJson body_of(const PathProbeReply& value) {
-  return {{"token", value.token_hex}, {"udp_port", value.udp_port}, {"note", value.note}};
+  return {{"token", to_hex(value.token)}, {"udp_port", value.udp_port}, {"note", value.note}};
 }
 OrderedJson body_of(const MtuRequest& value) {
   return {{"mtu_bytes", value.mtu_bytes}, {"force", value.force}};
@@ -263,7 +263,7 @@ void read(Reader& reader, HostReply& value) {
 }
 void read(Reader&, PathProbeRequest&) {}
 void read(Reader& reader, PathProbeReply& value) {
-  value.token_hex = reader.text("token");
+  value.token = reader.hex("token");
   value.udp_port = static_cast<std::uint16_t>(reader.integer("udp_port"));
   value.note = reader.text("note");
 }

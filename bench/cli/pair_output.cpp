@@ -1,0 +1,180 @@
+#include "bench/cli/pair_output.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "bench/cli/parse.hpp"
+#include "bench/core/clock.hpp"
+#include "bench/core/log.hpp"
+#include "bench/core/units.hpp"
+#include "report/document/redact.hpp"
+#include "report/document/stream_event.hpp"
+#include "report/render/progress.hpp"
+#include "report/render/render.hpp"
+
+namespace netbench::cli {
+
+namespace {
+
+constexpr int kDefaultWidth = 120;
+
+int terminal_width(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kDefaultWidth;
+}
+
+bool wants_color(const PairOptions& options) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return !options.no_color && (no_color == nullptr || *no_color == '\0') &&
+         ::isatty(STDOUT_FILENO) == 1;
+}
+
+/// True where standard output carries something for a machine.
+bool stdout_is_taken(const PairOptions& options) {
+  return options.stream || options.json == "-" || options.csv == "-" || options.markdown == "-";
+}
+
+Status print_all(const std::string& text) {
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? Status{}
+                 : Status(fail_errno("output-failed", "standard output cannot be written", errno));
+}
+
+}  // namespace
+
+PairOutput::PairOutput(const PairOptions& options, Document& document)
+    : options_(options),
+      document_(document),
+      progress_(!options.quiet && ::isatty(STDERR_FILENO) == 1),
+      color_(wants_color(options)),
+      began_ns_(monotonic_ns()) {}
+
+Result<std::unique_ptr<PairOutput>> PairOutput::create(const PairOptions& options,
+                                                       Document& document) {
+  std::unique_ptr<PairOutput> output(new PairOutput(options, document));
+  if (!options.json.empty()) {
+    auto writer = report::DocumentWriter::create(options.json, {options.resume});
+    if (!writer) {
+      return tl::unexpected(writer.error());
+    }
+    output->writer_ = std::move(*writer);
+  }
+  for (const std::string& target : {options.csv, options.markdown}) {
+    if (!target.empty() && target != "-" && ::access(target.c_str(), F_OK) == 0) {
+      return fail("output-exists", fmt::format("{} exists already", target),
+                  "Name another file; results are never overwritten.", ExitClass::usage);
+    }
+  }
+  return output;
+}
+
+void PairOutput::visit_begins(const plan::TestPoint& point, std::size_t done, std::size_t total) {
+  done_ = done;
+  total_ = total;
+  point_ =
+      fmt::format("{} {} {}", point.transport, point.workload, format_bytes(point.message_bytes));
+  if (point.direction != Direction::none) {
+    point_ += " " + to_string(point.direction);
+  }
+  show_progress();
+}
+
+void PairOutput::row_changed(const std::vector<Measurement>& rows, std::size_t index) {
+  const Measurement& row = rows[index];
+  if (options_.stream) {
+    const bool has_round = !row.rounds.empty();
+    note_write_failure(print_all(
+        (has_round ? report::round_event(row, row.rounds.back()) : report::point_event(row)) +
+        "\n"));
+  }
+  document_.measurements = rows;
+  if (writer_) {
+    note_write_failure(writer_->write_partial(public_document()));
+  }
+}
+
+void PairOutput::note_write_failure(const Status& written) {
+  if (!written && !write_failure_) {
+    write_failure_ = written.error();
+    clear_progress();
+    log(LogLevel::error, to_text(written.error()));
+  }
+}
+
+void PairOutput::say(const std::string& text) {
+  if (progress_) {
+    clear_progress();
+    shown_ = text;
+    fmt::print(stderr, "{}", text);
+  }
+}
+
+void PairOutput::show_progress() {
+  if (!progress_) {
+    return;
+  }
+  report::ProgressState state;
+  state.done_visits = static_cast<std::uint32_t>(done_);
+  state.total_visits = static_cast<std::uint32_t>(total_);
+  state.current_point = point_;
+  state.elapsed_ns = monotonic_ns() - began_ns_;
+  say(report::render_progress(state, terminal_width(STDERR_FILENO)));
+}
+
+void PairOutput::clear_progress() {
+  if (!shown_.empty()) {
+    fmt::print(stderr, "\r\033[K");
+    shown_.clear();
+  }
+}
+
+Document PairOutput::public_document() const {
+  return options_.redact ? report::redact(document_) : document_;
+}
+
+Status PairOutput::write_text(const std::string& target, const std::string& text) {
+  if (target == "-") {
+    return print_all(text);
+  }
+  std::FILE* file = std::fopen(target.c_str(), "wx");
+  if (file == nullptr) {
+    return fail_errno("output-unwritable", target, errno);
+  }
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool closed = std::fclose(file) == 0;
+  return written && closed ? Status{} : Status(fail_errno("output-failed", target, errno));
+}
+
+ExitClass PairOutput::finish() {
+  clear_progress();
+  const Document document = public_document();
+  if (!options_.csv.empty()) {
+    note_write_failure(write_text(options_.csv, report::render_csv(document)));
+  }
+  if (!options_.markdown.empty()) {
+    note_write_failure(write_text(options_.markdown, report::render_markdown(document)));
+  }
+  if (options_.stream) {
+    note_write_failure(print_all(report::finished_event(document) + "\n"));
+  }
+  if (!options_.quiet && !stdout_is_taken(options_)) {
+    note_write_failure(print_all(
+        report::render_text(document, {color_, terminal_width(STDOUT_FILENO), options_.verbose})));
+  }
+  if (writer_) {
+    note_write_failure(writer_->finish(document));
+  }
+  if (document_.error) {
+    static_cast<void>(cli::report(*document_.error));
+    return document_.error->exit_class;
+  }
+  return write_failure_ ? write_failure_->exit_class : ExitClass::passed;
+}
+
+}  // namespace netbench::cli
