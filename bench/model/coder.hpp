@@ -172,9 +172,8 @@ struct Coder<std::vector<T>> {
       return false;
     }
     out.clear();
-    out.reserve(at.value.size());
-    for (const json& element : at.value) {
-      if (!Coder<T>::read(at.child(element, out.size()), out.emplace_back())) {
+    for (std::size_t i = 0; i < at.value.size(); ++i) {
+      if (!Coder<T>::read(at.child(at.value[i], i), out.emplace_back())) {
         return false;
       }
     }
