@@ -1,0 +1,254 @@
+#include "transports/tcp/bulk_flow.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "transports/sdk/clock.hpp"
+#include "transports/tcp/tcp_info.hpp"
+
+namespace netbench::tcp {
+namespace {
+
+constexpr std::int64_t kLoadMessageBytes = 128 * kKiB;
+
+/// A look at the counters that took longer than this was interrupted, and is repeated.
+constexpr std::int64_t kCleanLookNs = 100'000;
+constexpr int kLooks = 3;
+
+/// Runs `body`; what it throws is kept for the thread that made the workers.
+template <class Body>
+void keep_failure(std::optional<sdk::Error>& failure, Body body) noexcept {
+  try {
+    body();
+  } catch (const sdk::Error& error) {
+    failure = error;
+  } catch (const std::exception& error) {
+    failure = sdk::Error(NB_FAILED, "out-of-memory", error.what(),
+                         "use fewer streams or smaller messages");
+  }
+}
+
+template <class Sender>
+Sender make_sender(int fd, std::size_t message_bytes, ZerocopyCounts& counts) {
+  if constexpr (std::is_constructible_v<Sender, int, std::size_t, ZerocopyCounts&>) {
+    return Sender(fd, message_bytes, counts);
+  } else {
+    return Sender(fd, message_bytes);
+  }
+}
+
+/// Takes the peer's end, which says that its application has all that was sent.
+void await_end_of_peer(int fd) {
+  std::array<char, 256> scrap{};
+  while (true) {
+    const ssize_t moved = ::recv(fd, scrap.data(), scrap.size(), 0);
+    if (moved == 0 || (moved < 0 && errno != EINTR)) {
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t bulk_message_bytes(const Options& options) {
+  return static_cast<std::size_t>(
+      options.workload == WorkloadId::loaded_latency ? kLoadMessageBytes : options.message_bytes);
+}
+
+ReceivePlan receive_plan(const Options& options) {
+  constexpr std::int64_t kSmallestChunk = 128 * kKiB;
+  constexpr std::int64_t kLargestChunk = kMiB;
+  const auto message = static_cast<std::int64_t>(bulk_message_bytes(options));
+  const std::int64_t chunk = std::clamp(message, kSmallestChunk, kLargestChunk);
+  const std::int64_t automatic = options.rcvbuf ? 1 : chunk;
+  return {static_cast<std::size_t>(chunk), options.lowat.value_or(automatic)};
+}
+
+template <class Sender>
+sdk::Job BulkFlow::sender_job(BulkFlow& flow, Lane& lane) {
+  auto sender = std::make_shared<std::optional<Sender>>();
+  const std::size_t message_bytes = bulk_message_bytes(flow.options_);
+  const auto prepare = [sender, &lane, message_bytes] {
+    keep_failure(lane.failure, [&] {
+      sender->emplace(make_sender<Sender>(lane.fd, message_bytes, lane.zerocopy));
+    });
+  };
+  const auto work = [sender, &flow, &lane] {
+    sdk::stream_send(**sender, flow.stop_, lane.sent);
+    const int reason = errno;
+    (*sender)->finish();
+    flow.sender_ended(lane, reason);
+  };
+  return {prepare, work, std::nullopt};
+}
+
+template <class Receiver>
+sdk::Job BulkFlow::receiver_job(BulkFlow& flow, Lane& lane) {
+  auto receiver = std::make_shared<std::optional<Receiver>>();
+  const std::size_t chunk_bytes = receive_plan(flow.options_).chunk_bytes;
+  const auto prepare = [receiver, &lane, chunk_bytes] {
+    keep_failure(lane.failure, [&] { receiver->emplace(lane.fd, chunk_bytes); });
+  };
+  const auto work = [receiver, &flow, &lane] {
+    errno = 0;
+    sdk::stream_receive(**receiver, lane.received);
+    flow.receiver_ended(lane, errno);
+  };
+  return {prepare, work, std::nullopt};
+}
+
+BulkFlow::BulkFlow(const Options& options, Lifecycle& life, std::span<const int> fds)
+    : options_(options), life_(life) {
+  for (const int fd : fds) {
+    auto lane = std::make_unique<Lane>();
+    lane->fd = fd;
+    lane->base_bytes = TcpInfo::read(fd).bytes_received().value_or(0);
+    lanes_.push_back(std::move(lane));
+    apply_low_water(fd);
+  }
+  team_.launch(make_jobs());
+  for (const auto& lane : lanes_) {
+    if (lane->failure) {
+      throw sdk::Error(*lane->failure);
+    }
+  }
+}
+
+BulkFlow::~BulkFlow() {
+  stop_ = true;
+  team_.join();
+}
+
+std::vector<sdk::Job> BulkFlow::make_jobs() {
+  static constexpr std::array<MakeJob, kModeChoices.size()> kSenders = {
+      &sender_job<CopySender>, &sender_job<SendfileSender>, &sender_job<VmspliceSender>,
+      &sender_job<ZerocopySender>};
+  static constexpr std::array<MakeJob, kReceiveChoices.size()> kReceivers = {
+      &receiver_job<CopyReceiver>, &receiver_job<DiscardReceiver>};
+  std::vector<sdk::Job> jobs;
+  const auto add = [&](MakeJob make, Lane& lane) {
+    sdk::Job job = make(*this, lane);
+    job.cpu = options_.cpu_of(jobs.size());
+    jobs.push_back(std::move(job));
+  };
+  for (const auto& lane : lanes_) {
+    if (options_.sends_bulk()) {
+      add(kSenders[static_cast<std::size_t>(options_.mode)], *lane);
+    }
+    if (options_.receives_bulk()) {
+      add(kReceivers[static_cast<std::size_t>(options_.receive)], *lane);
+    }
+  }
+  return jobs;
+}
+
+void BulkFlow::apply_low_water(int fd) const {
+  const std::int64_t bytes = receive_plan(options_).low_water_bytes;
+  if (options_.receives_bulk() && bytes > 1) {
+    set_option(fd, SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(bytes), "lowat");
+  }
+}
+
+void BulkFlow::start() { team_.start(); }
+
+void BulkFlow::request_stop() {
+  stop_ = true;
+  team_.start();
+}
+
+void BulkFlow::sender_ended(Lane& lane, int reason) {
+  const bool asked = stop_.load();
+  ::shutdown(lane.fd, SHUT_WR);
+  if (!asked) {
+    report_broken(reason);
+  } else if (!options_.receives_bulk()) {
+    await_end_of_peer(lane.fd);
+  }
+}
+
+void BulkFlow::receiver_ended(Lane& lane, int reason) {
+  if (!options_.sends_bulk()) {
+    ::shutdown(lane.fd, SHUT_WR);
+  }
+  if (!stop_.load() || reason != 0) {
+    report_broken(reason);
+  }
+}
+
+void BulkFlow::report_broken(int reason) {
+  // The first reason that is more than an end of stream stays.
+  int expected = 0;
+  reason_.compare_exchange_strong(expected, reason);
+  broken_.store(true, std::memory_order_release);
+  life_.notify();
+}
+
+std::uint64_t BulkFlow::lane_received(const Lane& lane) const {
+  if (!options_.receives_bulk()) {
+    return 0;
+  }
+  if (const auto bytes = TcpInfo::read(lane.fd).bytes_received()) {
+    return *bytes - lane.base_bytes;
+  }
+  return lane.received.bytes.load(std::memory_order_relaxed);
+}
+
+ReceivedSample BulkFlow::sample() const {
+  ReceivedSample sample;
+  std::int64_t spent_ns = 0;
+  for (int look = 0; look < kLooks && (look == 0 || spent_ns > kCleanLookNs); ++look) {
+    const std::int64_t before = sdk::MonotonicClock::now_ns();
+    sample.bytes = 0;
+    for (const auto& lane : lanes_) {
+      sample.bytes += lane_received(*lane);
+    }
+    spent_ns = sdk::MonotonicClock::now_ns() - before;
+    sample.at_ns = before + spent_ns / 2;
+  }
+  return sample;
+}
+
+std::uint64_t BulkFlow::sent_bytes() const {
+  std::uint64_t total = 0;
+  for (const auto& lane : lanes_) {
+    total += lane->sent.bytes.load(std::memory_order_relaxed);
+  }
+  return total;
+}
+
+std::uint64_t BulkFlow::received_bytes() const {
+  std::uint64_t total = 0;
+  for (const auto& lane : lanes_) {
+    total += lane->received.bytes.load(std::memory_order_relaxed);
+  }
+  return total;
+}
+
+void BulkFlow::emit_counters(const sdk::Sink& sink, std::size_t first_thread) const {
+  std::uint64_t sends = 0;
+  std::uint64_t receives = 0;
+  std::uint64_t completions = 0;
+  std::uint64_t copied = 0;
+  for (const auto& lane : lanes_) {
+    sends += lane->sent.calls.load(std::memory_order_relaxed);
+    receives += lane->received.calls.load(std::memory_order_relaxed);
+    completions += lane->zerocopy.completions.load(std::memory_order_relaxed);
+    copied += lane->zerocopy.copied.load(std::memory_order_relaxed);
+  }
+  sink.number("calls.send", static_cast<double>(sends));
+  sink.number("calls.recv", static_cast<double>(receives));
+  if (options_.mode == Mode::zerocopy && options_.sends_bulk()) {
+    sink.number("zerocopy.completions", static_cast<double>(completions));
+    sink.number("zerocopy.copied", static_cast<double>(copied));
+  }
+  for (std::size_t index = 0; index < team_.size(); ++index) {
+    sink.number("thread." + std::to_string(first_thread + index) + ".cpu_s",
+                team_.cpu_seconds(index));
+  }
+}
+
+}  // namespace netbench::tcp

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transports/sdk/host.hpp"
+#include "transports/sdk/loops.hpp"
+#include "transports/sdk/workers.hpp"
+#include "transports/tcp/lifecycle.hpp"
+#include "transports/tcp/links.hpp"
+#include "transports/tcp/options.hpp"
+#include "transports/tcp/stream_endpoints.hpp"
+
+namespace netbench::tcp {
+
+/// How the receiving threads take data; the low-water mark is 1 where it would not pay.
+struct ReceivePlan {
+  std::size_t chunk_bytes;
+  std::int64_t low_water_bytes;
+};
+[[nodiscard]] ReceivePlan receive_plan(const Options& options);
+
+/// Size of one send of the bulk streams: the message, but 128 KiB beside paced messages.
+[[nodiscard]] std::size_t bulk_message_bytes(const Options& options);
+
+/// Received bytes at one moment: the clock is read before and after the counters, `at_ns` is the
+/// middle.
+struct ReceivedSample {
+  std::int64_t at_ns = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// The bulk streams of one end: a sending and/or a receiving thread on each connection, going on
+/// across the batches. [control-thread] unless said otherwise.
+class BulkFlow {
+ public:
+  /// Makes and prepares the threads; throws. The sockets stay the caller's and must outlive this.
+  BulkFlow(const Options& options, Lifecycle& life, std::span<const int> fds);
+  BulkFlow(const BulkFlow&) = delete;
+  BulkFlow& operator=(const BulkFlow&) = delete;
+  /// The sockets must have been shut down, or drained: threads are joined here.
+  ~BulkFlow();
+
+  /// Lets all threads go at once; further calls do nothing. [any-thread]
+  void start();
+  /// Senders half-close, receivers run until the peer's end. [any-thread]
+  void request_stop();
+  [[nodiscard]] bool wait_drained(TimePoint deadline) { return team_.wait_all(deadline); }
+
+  /// Payload that arrived since the threads were made, by the kernel's own counters, so that a
+  /// receiving thread that is not scheduled moves no bytes from one window into the next.
+  /// [any-thread]
+  [[nodiscard]] ReceivedSample sample() const;
+
+  /// Whether a stream ended though nobody stopped it, and why: errno, 0 where the peer closed.
+  /// [any-thread]
+  [[nodiscard]] bool broken() const { return broken_.load(std::memory_order_acquire); }
+  [[nodiscard]] int reason() const { return reason_.load(std::memory_order_relaxed); }
+
+  [[nodiscard]] std::uint64_t sent_bytes() const;
+  [[nodiscard]] std::uint64_t received_bytes() const;
+  /// `calls.send`, `calls.recv`, `zerocopy.*` and `thread.<n>.cpu_s` from `first_thread` on.
+  void emit_counters(const sdk::Sink& sink, std::size_t first_thread) const;
+
+ private:
+  /// One connection.
+  struct Lane {
+    int fd = -1;
+    std::uint64_t base_bytes = 0;  // the kernel's counter when the threads were made
+    sdk::StreamProgress sent;
+    sdk::StreamProgress received;
+    ZerocopyCounts zerocopy;
+    std::optional<sdk::Error> failure;  // of prepare()
+  };
+  using MakeJob = sdk::Job (*)(BulkFlow&, Lane&);
+
+  template <class Sender>
+  static sdk::Job sender_job(BulkFlow& flow, Lane& lane);
+  template <class Receiver>
+  static sdk::Job receiver_job(BulkFlow& flow, Lane& lane);
+
+  void sender_ended(Lane& lane, int reason);
+  void receiver_ended(Lane& lane, int reason);
+  void report_broken(int reason);
+  void apply_low_water(int fd) const;
+  [[nodiscard]] std::vector<sdk::Job> make_jobs();
+  [[nodiscard]] std::uint64_t lane_received(const Lane& lane) const;
+
+  const Options& options_;
+  Lifecycle& life_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> broken_{false};
+  std::atomic<int> reason_{0};
+  sdk::WorkerTeam team_;
+};
+
+}  // namespace netbench::tcp

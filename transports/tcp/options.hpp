@@ -1,0 +1,71 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "transports/abi/nb_transport.h"
+#include "transports/sdk/cpus.hpp"
+#include "transports/tcp/tables.hpp"
+
+namespace netbench::tcp {
+
+/// An address of the control channel, owned.
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  [[nodiscard]] int family() const { return storage.ss_family; }
+  /// "192.0.2.1:18550" or "[2001:db8::1]:18550".
+  [[nodiscard]] std::string text() const;
+};
+
+/// The values of one point, as this end needs them. An absent optional is `auto`.
+struct Options {
+  nb_role role = NB_INITIATOR;
+  WorkloadId workload = WorkloadId::latency;
+  nb_direction direction = NB_FORWARD;
+  std::int64_t message_bytes = 0;
+  std::int64_t deadline_ns = 0;  // for open and connect together, a duration
+  Address peer;
+
+  std::optional<std::int64_t> sndbuf;
+  std::optional<std::int64_t> rcvbuf;
+  std::optional<std::int64_t> mss;
+  std::optional<std::int64_t> lowat;
+  std::optional<std::int64_t> pacing_bps;
+  std::optional<std::int64_t> busy_poll_ns;
+  std::optional<std::string> congestion;
+  std::optional<std::string> bind;
+  bool nodelay = true;
+  std::int64_t streams = 1;
+  std::int64_t load = 0;
+  std::int64_t rate_hz = 1000;
+  std::int64_t dscp = 0;
+  Wait wait = Wait::block;
+  Mode mode = Mode::copy;
+  Receive receive = Receive::copy;
+  LoadDirection load_direction = LoadDirection::forward;
+  std::string cpu_text;
+  sdk::CpuList cpus;
+
+  /// Data connections of the point.
+  [[nodiscard]] std::int64_t connections() const;
+  /// Whether this end sends, or receives, on the bulk streams.
+  [[nodiscard]] bool sends_bulk() const;
+  [[nodiscard]] bool receives_bulk() const;
+  /// CPU of the n-th thread, nothing where not pinned.
+  [[nodiscard]] std::optional<int> cpu_of(std::size_t thread) const;
+};
+
+/// Reads validated arguments; throws NB_INVALID for a text that cannot be read.
+[[nodiscard]] Options parse_options(const nb_open_args& args);
+
+/// Legality on this host: descriptors, memory, CPUs, congestion control. Throws NB_INVALID.
+void check_options(const Options& options);
+
+}  // namespace netbench::tcp
