@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
+#include <poll.h>
+
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,26 +14,13 @@
 #include "bench/core/result.hpp"
 #include "bench/core/unique_fd.hpp"
 #include "bench/session/address.hpp"
-#include "bench/session/frame.hpp"
+#include "bench/session/half_open.hpp"
 #include "bench/session/listener.hpp"
-#include "bench/session/stream.hpp"
 #include "bench/session/tls.hpp"
 #include "bench/session/tokens.hpp"
 #include "bench/session/wake.hpp"
 
 namespace netbench::session {
-
-/// A client whose first frame (its hello) has come.
-struct Arrival {
-  Stream stream;
-  FrameDecoder decoder;
-  Message hello;
-  SocketAddress peer;
-};
-
-/// Decides about a client: takes the arrival's members and returns nothing, or leaves them and
-/// returns the refusal to send. Called on the accept thread: must not wait.
-using AdmitClient = std::function<std::optional<Error>(Arrival& arrival)>;
 
 struct AcceptorOptions {
   std::string address;                // numeric; empty = all, IPv4 and IPv6
@@ -41,7 +28,6 @@ struct AcceptorOptions {
   std::optional<Key> key;
   std::string identity;         // empty = the key's own
   bool allow_insecure = false;  // accept clients without a key
-  std::string greeting;         // what a person who connects with the wrong program reads
   Nanoseconds half_open_limit = std::chrono::seconds(5);
   std::size_t max_half_open = 256;
 };
@@ -78,41 +64,29 @@ class Acceptor {
   [[nodiscard]] Status restore_listener() { return listener_.restore(); }
 
  private:
-  struct Pending;
-  enum class Verdict { keep, drop };
-
-  Acceptor(const AcceptorOptions& options, AdmitClient admit, Listener listener);
+  Acceptor(const AcceptorOptions& options, std::unique_ptr<TlsContext> tls, Listener listener,
+           AdmitClient admit);
 
   void loop();
   void wait_for_events();
   [[nodiscard]] int poll_timeout_ms() const;
-  void accept_all();
+  [[nodiscard]] bool accepting() const;
+  void accept_some();
   void add(UniqueFd fd);
+  void advance_ready();
   void drop_overdue();
 
-  // One step of a connection, by its state.
-  [[nodiscard]] Verdict advance(Pending& pending);
-  [[nodiscard]] Verdict read_first_bytes(Pending& pending);
-  [[nodiscard]] Verdict start_tls(Pending& pending);
-  [[nodiscard]] Verdict start_plain(Pending& pending);
-  [[nodiscard]] Verdict read_token(Pending& pending);
-  [[nodiscard]] Verdict go_on_handshake(Pending& pending);
-  [[nodiscard]] Verdict read_hello(Pending& pending);
-  [[nodiscard]] Verdict admit(Pending& pending, Message hello);
-  [[nodiscard]] Verdict refuse(Pending& pending, const Error& error);
-  [[nodiscard]] Verdict dismiss(Pending& pending, const std::string& last_words);
-  [[nodiscard]] Verdict drain(Pending& pending);
-
   AcceptorOptions options_;
-  AdmitClient admit_;
   std::unique_ptr<TlsContext> tls_;
   Listener listener_;
   TokenDesk tokens_;
+  Door door_;
   WakeFd wake_;
   std::atomic<bool> stopping_{false};
 
-  // [accept thread], oldest first
-  std::vector<std::unique_ptr<Pending>> pending_;
+  // [accept thread]
+  std::vector<std::unique_ptr<HalfOpen>> half_open_;  // oldest first
+  std::vector<pollfd> polled_;
   std::int64_t accept_again_ns_ = 0;  // descriptors ran out: no accept before
 
   std::thread thread_;

@@ -65,21 +65,25 @@ class AgentServer {
 
   explicit AgentServer(const AgentOptions& options);
 
+  using Clients = std::deque<std::unique_ptr<Client>>;
+
   [[nodiscard]] std::optional<Error> admit(Arrival& arrival);
-  [[nodiscard]] std::optional<Error> busy_error(const Hello& client) const;
+  [[nodiscard]] std::optional<Error> refuse_busy(const Hello& client) const;
+  [[nodiscard]] std::string holder() const;
+  void tell_places();
   [[nodiscard]] std::unique_ptr<Client> next_client();
   void serve(Client& client, const Handler& handler);
   void release(Client& client);
   void watch();
-  void remove_vanished();
-  void tell_places();
+  void send_away();
+  [[nodiscard]] Clients remove_vanished();
 
   AgentOptions options_;
   WakeFd stop_requested_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::unique_ptr<Client>> queue_;
+  Clients queue_;
   Client* serving_ = nullptr;
   bool stopping_ = false;
 

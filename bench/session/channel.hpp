@@ -73,11 +73,14 @@ class Channel {
   void wait_for_events();
   [[nodiscard]] int poll_timeout_ms() const;
   [[nodiscard]] Step pump_reads();
-  [[nodiscard]] Step pump_writes();
   [[nodiscard]] Step take_frames();
-  [[nodiscard]] Step check_time();
-  [[nodiscard]] Step deliver(Message message);
+  void deliver(Message message);
+  [[nodiscard]] Step pump_writes();
+  [[nodiscard]] bool next_frame();
   [[nodiscard]] Step on_stream_end(IoState state);
+  [[nodiscard]] Step check_time();
+  [[nodiscard]] Step check_close(std::int64_t now);
+  [[nodiscard]] bool reading_paused() const;
   [[nodiscard]] bool inbox_full() const;
   void end(Error error);
 
@@ -95,6 +98,7 @@ class Channel {
   std::string writing_;
   std::size_t written_ = 0;
   bool want_write_ = false;
+  bool more_to_read_ = false;
   bool shut_down_ = false;
 
   mutable std::mutex mutex_;

@@ -27,7 +27,7 @@ struct ConnectOptions {
   std::function<void(const Queued&)> on_queue;
   Nanoseconds resolve_limit = std::chrono::seconds(5);
   Nanoseconds connect_limit = std::chrono::seconds(5);
-  Nanoseconds answer_limit = std::chrono::seconds(2);  // for each answer of the agent
+  Nanoseconds answer_limit = std::chrono::milliseconds(1800);  // for each answer of the agent
   Nanoseconds queue_limit = std::chrono::hours(1);
   int cancel_fd = -1;  // readable = give up with `cancelled`; -1 = none
   ChannelOptions channel;

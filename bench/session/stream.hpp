@@ -1,10 +1,9 @@
 #pragma once
 
-#include <openssl/types.h>
-
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "bench/core/unique_fd.hpp"
 #include "bench/session/tls.hpp"
@@ -27,7 +26,6 @@ class Stream {
   /// Takes over `ssl`, as made by TlsContext, not yet attached to a socket.
   Stream(UniqueFd fd, UniqueSsl ssl);
   Stream(Stream&&) noexcept;
-  Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
@@ -39,6 +37,12 @@ class Stream {
   [[nodiscard]] IoResult write(const char* data, std::size_t size);
   /// Tells the peer that nothing follows (close_notify, then FIN); reading goes on.
   void shutdown_write();
+
+  /// Gives the socket back to the system; only the questions below may follow.
+  void close() { fd_.reset(); }
+
+  /// Hands the socket over; a plain stream that has read nothing beyond it.
+  [[nodiscard]] UniqueFd release() { return std::move(fd_); }
 
   /// The TLS alert that the peer sent (RFC 8446 section 6), or -1.
   [[nodiscard]] int alert() const { return alert_; }

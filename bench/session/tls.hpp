@@ -44,7 +44,9 @@ class TlsContext {
 
  private:
   TlsContext(const Key& key, std::string identity, bool client);
-  [[nodiscard]] Status configure();
+  [[nodiscard]] static Result<std::unique_ptr<TlsContext>> make(const Key& key,
+                                                                std::string identity, bool client);
+  [[nodiscard]] bool configure();
 
   Key key_;
   std::string identity_;

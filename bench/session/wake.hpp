@@ -11,6 +11,7 @@ namespace netbench::session {
 class WakeFd {
  public:
   WakeFd();
+  /// -1 where the process ran out of descriptors.
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// [any-thread], async-signal-safe.
   void notify() const;
