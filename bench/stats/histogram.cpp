@@ -32,7 +32,7 @@ std::uint64_t lowest_of(std::size_t index) {
   if (octave < 2) {
     return index;
   }
-  const std::size_t shift = octave - 1;
+  const auto shift = static_cast<unsigned>(octave - 1) & 63U;  // at most 55 for a valid index
   return (std::uint64_t{index} - (std::uint64_t{shift} << kBits)) << shift;
 }
 
@@ -129,8 +129,8 @@ std::uint64_t Histogram::quantile(double q) const noexcept {
   const Range range = occupied(lowest_of(index), min_, max_);
   const double share =
       (static_cast<double>(rank - below) - 0.5) / static_cast<double>(counts_[index]);
-  return range.low +
-         static_cast<std::uint64_t>(static_cast<double>(range.high - range.low) * share + 0.5);
+  return range.low + static_cast<std::uint64_t>(
+                         std::llround(static_cast<double>(range.high - range.low) * share));
 }
 
 std::optional<std::uint64_t> Histogram::reportable_quantile(double q) const noexcept {

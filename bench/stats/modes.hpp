@@ -21,9 +21,9 @@ struct Modes {
 };
 
 /// Humps of a Gaussian kernel density over log values that hold ≥ 10 % of the values each, with a
-/// valley below half of the lower peak, ≥ 5 % apart and ≥ 4 pooled robust deviations apart (as
+/// valley below half of the lower peak, ≥ 10 % apart and ≥ 4 pooled robust deviations apart (as
 /// Ashman, Bird & Zepf, AJ 108 (1994)). Conservative: log-normal, heavy-tailed and autocorrelated
-/// data stay at one. Fewer than 100 values: at most one mode is reported.
+/// data stay at one. Fewer than 300 values: at most one mode is reported.
 [[nodiscard]] Modes detect_modes(const Histogram& histogram);
 
 /// As above for plain values (≤ 0 is left out).

@@ -44,7 +44,7 @@ double beta_fraction(double a, double b, double x) {
   double c = 1;
   double d = 0;
   for (int j = 1; j <= kMaxTerms; ++j) {
-    const double m = j / 2;
+    const double m = (j - j % 2) / 2.0;
     const double term = j % 2 == 0 ? m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
                                    : -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
     d = 1 / away_from_zero(1 + term * d);

@@ -52,7 +52,7 @@ TEST(Modes, NeverSeesTwoInALogNormal) {
 }
 
 TEST(Modes, NeverSeesTwoInAFewSamples) {
-  EXPECT_EQ(alarms(500, [](auto seed) { return two_humps(seed, 150, 0, 1, 0.2); }), 0U);
+  EXPECT_EQ(alarms(500, [](auto seed) { return two_humps(seed, 320, 0, 1, 0.2); }), 0U);
 }
 
 TEST(Modes, NeverSeesTwoInAutocorrelatedSamples) {
@@ -96,6 +96,17 @@ TEST(Modes, FindsThreeHumps) {
   const std::vector<double> third = two_humps(10, 1'500, 1, 5, 0.03);
   values.insert(values.end(), third.begin(), third.end());
   EXPECT_EQ(detect_modes(values).modes.size(), 3U);
+}
+
+TEST(Modes, NeverSeesTwoInTheTicksOfACoarseClock) {
+  const auto ticks = [](std::uint64_t seed) {
+    std::vector<double> values = two_humps(seed, 2'000, 0, 1, 0.05);
+    for (double& value : values) {
+      value = 40 * std::round(value / 10 / 40);  // 1 us in steps of 40 ns
+    }
+    return values;
+  };
+  EXPECT_EQ(alarms(200, ticks), 0U);
 }
 
 TEST(Modes, LeavesAHumpBelowTenPercentAlone) {
