@@ -130,7 +130,7 @@ def add_up_arguments(parser: argparse.ArgumentParser) -> None:
     add("--mtu-b", type=int, metavar="N", help="of host b alone")
     add("--ipv6", action="store_true", help="fd00::100 and fd00::101 too")
     add("--offload", choices=("on", "off"), default="on",
-        help="off: no TSO, GSO and GRO (always off, checksums too, where the relay emulates)")
+        help="off: no TSO, GSO and GRO (always off where frames are delayed, lost and so on)")
     add("--rate", type=rate_bps, default=0, metavar="100mbit", help="token bucket, both directions")
     add("--burst", type=size_bytes, default=0, metavar="32kb",
         help="its bucket (default: 1 ms of the rate, at least 32kb)")

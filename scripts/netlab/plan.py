@@ -71,7 +71,8 @@ def configure_host(options: Options, host: str) -> list[Command]:
 
 
 def offloads_off(host: str, checksums: bool) -> Command:
-    """The relay needs finished checksums too: it sees the frame as the sender left it."""
+    """One frame a packet, so that shares count frames of the wire. The relay needs finished
+    checksums too: it sees the frame as the sender left it."""
     tail = " tx off rx off" if checksums else ""
     return _run(host, f"ethtool -K {INTERFACE} tso off gso off gro off{tail}")
 
@@ -156,7 +157,7 @@ def token_buckets(options: Options, emulator: str) -> list[Command]:
     where = shaped_at(options)
     if not options.rate or (where == "middle" and emulator == "relay"):
         return []
-    parent = "parent 1: handle 2:" if where == "middle" and emulator == "netem" else "root"
+    parent = "parent 1:1 handle 2:" if where == "middle" and emulator == "netem" else "root"
     return [_run(host, f"tc qdisc add dev {interface} {parent} tbf rate {options.rate}bit "
                        f"burst {options.burst_bytes} limit {options.queue_bytes}")
             for host, interface in _egress(options, where)]
@@ -189,7 +190,7 @@ def commands(options: Options, emulator: str) -> list[Command]:
     todo = create_links(options)
     for host in "ab":
         todo += configure_host(options, host)
-        if not options.offload or emulator == "relay":
+        if not options.offload or emulator:
             todo.append(offloads_off(host, checksums=emulator == "relay"))
     if options.has_middle:
         todo += configure_middle(options, emulator)

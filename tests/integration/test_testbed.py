@@ -188,7 +188,7 @@ class Plan(unittest.TestCase):
         for port in ("a0", "b0"):
             self.assertIn(f"tc qdisc add dev {port} root handle 1: netem limit 100000 "
                           "delay 5000us loss 1.000000%", lines)
-            self.assertIn(f"tc qdisc add dev {port} parent 1: handle 2: tbf rate 100000000bit "
+            self.assertIn(f"tc qdisc add dev {port} parent 1:1 handle 2: tbf rate 100000000bit "
                           "burst 32768 limit 625000", lines)
 
     def test_impairs_one_direction_at_the_port_where_it_leaves(self) -> None:
