@@ -154,12 +154,16 @@ void Link::wait_for_end() {
     return;  // this end's stop()
   }
   char first = 0;
-  if (recv(fd_, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) {
+  const bool at_end = recv(fd_, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  if (at_end && !closing_.load()) {
     throw peer_closed();
   }
 }
 
-void Link::close_down() noexcept { raise_event(end_event_); }
+void Link::close_down() noexcept {
+  closing_.store(true);
+  raise_event(end_event_);
+}
 
 Totals Link::exchange(const Totals& own, std::int64_t timeout_ns) {
   if (is_cancelled()) {

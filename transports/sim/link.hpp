@@ -59,6 +59,7 @@ class Link {
   int cancel_event_;
   int end_event_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> closing_{false};
 };
 
 }  // namespace netbench::sim
