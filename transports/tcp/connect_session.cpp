@@ -16,10 +16,13 @@ namespace {
 /// One connection set-up to the agent's port, reset afterwards so that no TIME_WAIT is left.
 class ConnectOperation {
  public:
-  ConnectOperation(const Options& options, const std::atomic<bool>& cancelled)
-      : options_(options), cancelled_(cancelled) {}
+  ConnectOperation(const Options& options, const std::atomic<bool>& interrupted)
+      : options_(options), interrupted_(interrupted) {}
 
   [[nodiscard]] bool perform() noexcept {
+    if (interrupted_.load(std::memory_order_relaxed)) {
+      return false;
+    }
     try {
       fd_ = make_socket(options_);
     } catch (const sdk::Error& error) {
@@ -47,7 +50,7 @@ class ConnectOperation {
   bool await_connected() noexcept {
     const std::int64_t give_up = sdk::MonotonicClock::now_ns() + kStallLimitNs;
     while (errno == EINPROGRESS || errno == EALREADY || errno == EINTR) {
-      if (cancelled_.load() || sdk::MonotonicClock::now_ns() > give_up) {
+      if (interrupted_.load() || sdk::MonotonicClock::now_ns() > give_up) {
         error_ = ETIMEDOUT;
         return false;
       }
@@ -60,7 +63,7 @@ class ConnectOperation {
   }
 
   const Options& options_;
-  const std::atomic<bool>& cancelled_;
+  const std::atomic<bool>& interrupted_;
   Fd fd_;
   int error_ = 0;
 };
