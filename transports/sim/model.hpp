@@ -63,6 +63,7 @@ class Model {
   Model(const Parameters& parameters, std::uint64_t seed, std::uint64_t stream)
       : p_(parameters),
         level_(std::exp(parameters.round_sd * Random(seed).normal())),
+        innovation_(std::sqrt(1 - parameters.phi * parameters.phi)),
         random_(Random(seed ^ (stream + 1) * 0xd1342543de82ef95ULL).next()) {}
 
   [[nodiscard]] std::int64_t now_ns() const { return static_cast<std::int64_t>(now_ns_); }
@@ -71,7 +72,7 @@ class Model {
   double round_trip_ns(double message_bytes) {
     const double each_way =
         message_bytes * (p_.byte_cost_ns + 8e9 / p_.rate_bps) + p_.message_cost_ns;
-    double time = (p_.rtt_ns + 2 * each_way) * slowness(std::exp(-now_ns_ / p_.ramp_ns));
+    double time = (p_.rtt_ns + 2 * each_way) * slowness(coldness(now_ns_));
     if (random_.chance(p_.spike_share)) {
       time += p_.spike_ns;
     }
@@ -84,9 +85,8 @@ class Model {
 
   /// Payload bytes that arrive in a window of this length; virtual time moves on by it.
   std::int64_t window_bytes(double duration_ns, double message_bytes) {
-    const double cold =
-        (std::exp(-now_ns_ / p_.ramp_ns) - std::exp(-(now_ns_ + duration_ns) / p_.ramp_ns)) *
-        p_.ramp_ns / duration_ns;  // mean of exp(-t/ramp) over the window
+    const double cold = (coldness(now_ns_) - coldness(now_ns_ + duration_ns)) * p_.ramp_ns /
+                        duration_ns;  // mean over the window
     const double rate = steady_bytes_per_ns(message_bytes) * (1 - cold) / slowness(0);
     now_ns_ += duration_ns;
     const double bytes = rate * duration_ns + remainder_;
@@ -100,9 +100,15 @@ class Model {
   /// Payload of a 1500-byte packet with TCP timestamps (RFC 9293, RFC 7323).
   static constexpr double kSegmentBytes = 1448;
 
+  /// What is left of the warm-up at a time: exp(-t/ramp), and 0 once that is below 1e-17.
+  [[nodiscard]] double coldness(double time_ns) const {
+    constexpr double kOver = 40;
+    return time_ns < kOver * p_.ramp_ns ? std::exp(-time_ns / p_.ramp_ns) : 0;
+  }
+
   /// Factor on a time: level of the session, drift, warm-up, second mode and correlated noise.
   double slowness(double warmup) {
-    noise_ = p_.phi * noise_ + std::sqrt(1 - p_.phi * p_.phi) * random_.normal();
+    noise_ = p_.phi * noise_ + innovation_ * random_.normal();
     const double mode = random_.chance(p_.second_share) ? 1 + p_.second_distance : 1;
     return level_ * (1 + p_.drift_per_s * now_ns_ * 1e-9) * (1 + warmup) * mode *
            std::exp(p_.jitter * noise_);
@@ -120,6 +126,7 @@ class Model {
 
   Parameters p_;
   double level_;
+  double innovation_;  // weight of fresh noise that keeps its variance at 1
   Random random_;
   double noise_ = 0;
   double now_ns_ = 0;

@@ -1,7 +1,7 @@
 /// A transport without a network: the skeleton to copy for a new one, and the double with which
 /// stopping, statistics, diagnosis and the control plane are tested. Results depend on the seed and
 /// the tunables alone; time is virtual (model.hpp), so a simulated second costs microseconds for a
-/// stream, and about 10 ns a sample for round trips. The tables below are all that the command
+/// stream, and some tens of ns a sample for round trips. The tables below are all that the command
 /// line, the documents and the README need to know about it.
 #include <algorithm>
 #include <atomic>
