@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/stats/rng.hpp"
-#include "tests/unit/model/sample_document.hpp"
+#include "tests/unit/model/sample/sample_document.hpp"
 
 namespace netbench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/unit/model/sample_document.hpp"
+#include "tests/unit/model/sample/sample_document.hpp"
 
 namespace netbench {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/unit/model/sample_document.hpp"
+#include "tests/unit/model/sample/sample_document.hpp"
 
 #include <utility>
 
@@ -181,7 +181,7 @@ Finding sample_finding() {
   finding.severity = Severity::warning;
   finding.confidence = Confidence::likely;
   finding.cause = "The receive buffer of gpu1 is capped below the product of bandwidth and delay.";
-  finding.evidence = {"/measurements/1/tunables/effective/responder/tcp.rcvbuf"};
+  finding.evidence = {"/measurements/4/tunables/effective/responder/tcp.rcvbuf"};
   finding.remedy = {"sysctl -w net.core.rmem_max=16777216"};
   finding.ruled_out = {"tcp.loss"};
   finding.not_evaluated = {"pcie.width: no PCIe device"};

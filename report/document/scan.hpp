@@ -1,0 +1,23 @@
+#pragma once
+
+#include <istream>
+#include <string>
+
+#include "bench/core/result.hpp"
+#include "report/document/document.hpp"
+
+namespace netbench::report {
+
+struct SchemaVersion {
+  int major = 0;
+  int minor = 0;
+};
+
+/// Reads a JSON text once without building anything from it, in constant memory: whether it is JSON
+/// at all and whole, inside the limits, a netbench result, and of which version. `name` stands for
+/// the text in messages. Errors: those of read_document() but `document-unreadable` and
+/// `document-invalid`; a major version above ours is `document-newer`.
+[[nodiscard]] Result<SchemaVersion> scan_document(std::istream& text, const std::string& name,
+                                                  const ReadLimits& limits);
+
+}  // namespace netbench::report
