@@ -68,7 +68,7 @@ def make_state(folder: Path) -> None:
 
 
 def enter(netns: str, state: Path | None) -> None:
-    """Moves this process into a network namespace, and into the rest of a host made by make_host."""
+    """Moves this process into a network namespace, and into the rest of a made host."""
     wanted = [(NETNS_ROOT / netns, _CLONE_NEWNET)]
     if state:
         wanted += [(state / "uts", _CLONE_NEWUTS), (state / "mnt", _CLONE_NEWNS)]

@@ -154,8 +154,9 @@ def add_up_arguments(parser: argparse.ArgumentParser) -> None:
         help="whether the router may say 'too big' (drop: a path-MTU black hole)")
     add("--emulator", choices=("auto", "netem", "relay"), default="auto",
         help="who delays and loses frames (auto: netem where the kernel has it)")
-    add("--cpus-a", type=cpu_list, default=None, metavar="LIST", help="cores of a's commands, or all")
-    add("--cpus-b", type=cpu_list, default=None, metavar="LIST", help="cores of b's commands, or all")
+    for host in "ab":
+        add(f"--cpus-{host}", type=cpu_list, default=None, metavar="LIST",
+            help=f"cores of {host}'s commands, or all (default: one of two cores each)")
 
 
 def from_arguments(args: argparse.Namespace) -> Options:

@@ -32,7 +32,7 @@ def choose_emulator(options: Options) -> str:
 
 
 def _kernel_has_netem(options: Options) -> bool:
-    """Asks the kernel itself, in a namespace of this testbed (loads the module where there is one)."""
+    """Asks the kernel itself, in a namespace for this: that loads the module if there is one."""
     probe = f"{options.name}-probe"
     namespaces.run(["ip", "netns", "add", probe])
     try:

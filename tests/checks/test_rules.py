@@ -101,7 +101,8 @@ class Headers(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("bench/core/a.hpp does not compile alone", done.stdout)
             header.write_text("#pragma once\n#include <string>\nstd::string name();\n")
-            self.assertEqual(subprocess.run(command, capture_output=True, check=False).returncode, 0)
+            done = subprocess.run(command, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0)
 
 
 if __name__ == "__main__":

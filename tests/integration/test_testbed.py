@@ -117,7 +117,7 @@ class Cleaning(unittest.TestCase):
 
     def test_leaves_no_namespace_mount_or_process(self) -> None:
         with Testbed(delay="1ms", emulator="relay") as bed:
-            deaf = bed.start("b", ["sh", "-c", "trap '' TERM; echo up; sleep 300 & wait; sleep 300"])
+            deaf = bed.start("b", ["sh", "-c", "trap '' TERM; echo up; sleep 300 & sleep 300"])
             deaf.wait_for("up")
             relay_pid = int(Path("/run/netbench-testbed", bed.name, "relay.pid").read_text())
         self.assert_gone(bed)

@@ -174,7 +174,7 @@ class Testbed:
         return self.run(host, ["tc", *words]).stdout
 
     def nft(self, host: str, rules: str) -> None:
-        """Loads a ruleset, for example 'table inet t { chain c { … } }' (host 'm': the middle)."""
+        """Loads a ruleset, for example 'table inet t { chain c { … } }' ('m': the middle)."""
         self.run(host, ["nft", "-f", "-"], stdin=rules)
 
     def firewall(self, host: str, rule: str, hook: str = "input") -> None:
