@@ -66,6 +66,21 @@ std::pair<Status, Status> Pair::stop() {
   return {std::move(mine), other.get()};
 }
 
+std::vector<plan::Workload> workloads_of(const plugin::Transport& transport, bool ping_pong) {
+  std::vector<plan::Workload> chosen;
+  for (const plan::Workload& workload : transport.spec().workloads) {
+    if ((workload.pattern == plan::Pattern::ping_pong) == ping_pong &&
+        workload.pattern != plan::Pattern::collective) {
+      chosen.push_back(workload);
+    }
+  }
+  return chosen;
+}
+
+Direction first_direction(const plan::Workload& workload) {
+  return workload.directions.empty() ? Direction::none : workload.directions.front();
+}
+
 std::future<Result<plugin::BatchResult>> run_async(plugin::TransportSession& session,
                                                    plugin::Batch batch) {
   return std::async(std::launch::async, [&session, batch] {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdint>
 #include <future>
@@ -52,6 +54,25 @@ class Pair {
   std::optional<plugin::TransportSession> initiator_;
   std::optional<plugin::TransportSession> responder_;
 };
+
+/// The ping-pong workloads of a transport, or its streams and rates.
+[[nodiscard]] std::vector<plan::Workload> workloads_of(const plugin::Transport& transport,
+                                                       bool ping_pong);
+
+[[nodiscard]] Direction first_direction(const plan::Workload& workload);
+
+template <class Future>
+[[nodiscard]] bool ends_within(const Future& future, std::chrono::nanoseconds limit) {
+  return future.wait_for(limit) == std::future_status::ready;
+}
+
+/// Did a cancelled call end as one? Some have nothing to wait for and are done before.
+template <class T>
+void expect_cancelled_or_done(const Result<T>& result) {
+  if (!result) {
+    EXPECT_EQ(result.error().slug, plugin::kCancelled) << result.error().message;
+  }
+}
 
 /// run() on a thread of its own, as a harness does.
 [[nodiscard]] std::future<Result<plugin::BatchResult>> run_async(plugin::TransportSession& session,

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
+#include <functional>
+#include <future>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/conformance/pair.hpp"
@@ -15,50 +15,16 @@
 namespace netbench::conformance {
 namespace {
 
-using plugin::Batch;
 using plugin::Role;
-using std::chrono::milliseconds;
 
 class Session : public TransportCase {};
 
-constexpr std::int64_t kWindowNs = 100'000'000;
+constexpr std::int64_t kWindowNs = 50'000'000;
+constexpr int kWindows = 3;
 
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator entries("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
-}
-
-std::vector<plan::Workload> workloads_of(const plugin::Transport& transport, bool ping_pong) {
-  std::vector<plan::Workload> chosen;
-  for (const plan::Workload& workload : transport.spec().workloads) {
-    if ((workload.pattern == plan::Pattern::ping_pong) == ping_pong &&
-        workload.pattern != plan::Pattern::collective) {
-      chosen.push_back(workload);
-    }
-  }
-  return chosen;
-}
-
-Direction first_direction(const plan::Workload& workload) {
-  return workload.directions.empty() ? Direction::none : workload.directions.front();
-}
-
-/// The batch a harness gives the end of a stream: windows where it receives, else until stop.
-Batch stream_batch(const Pair& pair, Role role) {
-  return {.duration_ns = pair.receives(role) ? kWindowNs : 0};
-}
-
-template <class Future>
-bool ends_within(const Future& future, std::chrono::nanoseconds limit) {
-  return future.wait_for(limit) == std::future_status::ready;
-}
-
-/// Did a cancelled call end as one? Some have nothing to wait for and are done before.
-template <class T>
-void expect_cancelled_or_done(const Result<T>& result) {
-  if (!result) {
-    EXPECT_EQ(result.error().slug, plugin::kCancelled) << result.error().message;
-  }
 }
 
 TEST_P(Session, OpensAndClosesAHundredTimesWithoutLeakingADescriptor) {
@@ -138,35 +104,82 @@ TEST_P(Session, PingPongsYieldExactlyTheSamplesAskedFor) {
   }
 }
 
-/// Payload that left one end and did not reach the other: none, but for datagrams that the receiver
-/// counts as lost.
-void expect_delivered(plugin::TransportSession& from, plugin::TransportSession& to) {
+std::string listing(plugin::TransportSession& session) {
+  std::string text;
+  for (const auto& [name, value] : session.counters().value_or(plugin::Readings{}).numbers) {
+    text += "  " + name + " " + std::to_string(value) + "\n";
+  }
+  return text;
+}
+
+/// All payload that left one end has reached the other, but for messages that the receiver counts
+/// as
+/// `<transport>.lost`.
+void expect_delivered(const std::string& name, std::int64_t message_bytes,
+                      plugin::TransportSession& from, plugin::TransportSession& to) {
   const double sent = counter(from, "payload.sent_bytes");
   const double received = counter(to, "payload.received_bytes");
   ASSERT_GE(sent, 0);
   ASSERT_GE(received, 0);
-  const double lost = std::max(0.0, counter(to, "payload.lost_bytes"));
-  EXPECT_EQ(sent, received + lost);
+  const double lost = std::max(0.0, counter(to, name + ".lost")) +
+                      std::max(0.0, counter(to, name + ".socket_drops"));
+  EXPECT_EQ(sent, received + lost * static_cast<double>(message_bytes))
+      << "sender:\n"
+      << listing(from) << "receiver:\n"
+      << listing(to);
 }
 
-void expect_window(const plugin::BatchResult& result) {
-  const double length = static_cast<double>(result.end_ns - result.begin_ns);
-  EXPECT_GE(length, 0.9 * kWindowNs);
-  EXPECT_LE(length, 5.0 * kWindowNs);  // a shared machine may wake late
-  EXPECT_GT(result.bytes, 0);
+/// What the windows of one receiving end say together. One window may end early, with the last
+/// arrival before a stall of a shared machine, or late.
+void expect_windows(const std::vector<plugin::BatchResult>& windows) {
+  const auto asked = static_cast<double>(kWindowNs) * kWindows;
+  const auto length = static_cast<double>(windows.back().end_ns - windows.front().begin_ns);
+  EXPECT_GE(length, 0.5 * asked);
+  EXPECT_LE(length, 5.0 * asked);
+  std::int64_t bytes = 0;
+  std::int64_t previous_end = windows.front().begin_ns;
+  for (const plugin::BatchResult& window : windows) {
+    EXPECT_GE(window.begin_ns, previous_end);
+    EXPECT_GE(window.end_ns, window.begin_ns);
+    previous_end = window.end_ns;
+    bytes += window.bytes;
+  }
+  EXPECT_GT(bytes, 0);
+}
+
+using Windows = Result<std::vector<plugin::BatchResult>>;
+
+/// One end of a stream, as a harness drives it: windows where it receives, else until stop.
+Windows run_stream_end(plugin::TransportSession& session, bool receives) {
+  std::vector<plugin::BatchResult> windows;
+  for (int i = 0; i < (receives ? kWindows : 1); ++i) {
+    const auto result = session.run({.duration_ns = receives ? kWindowNs : 0});
+    if (!result) {
+      return tl::unexpected(result.error());
+    }
+    windows.push_back(*result);
+  }
+  return windows;
+}
+
+void expect_windows_in_time(std::future<Windows>& running) {
+  ASSERT_TRUE(ends_within(running, std::chrono::seconds(10)));
+  const Windows windows = running.get();
+  ASSERT_TRUE(windows) << windows.error().message;
+  expect_windows(*windows);
 }
 
 void stream_once(Pair& pair) {
-  auto initiator = run_async(pair.initiator(), stream_batch(pair, Role::initiator));
-  auto responder = run_async(pair.responder(), stream_batch(pair, Role::responder));
-  for (const auto& [role, running] :
-       {std::pair(Role::initiator, &initiator), std::pair(Role::responder, &responder)}) {
-    if (pair.receives(role)) {
-      ASSERT_TRUE(ends_within(*running, std::chrono::seconds(5)));
-      const auto result = running->get();
-      ASSERT_TRUE(result) << result.error().message;
-      expect_window(*result);
-    }
+  const auto start = [&](plugin::TransportSession& session, Role role) {
+    return std::async(std::launch::async, run_stream_end, std::ref(session), pair.receives(role));
+  };
+  auto initiator = start(pair.initiator(), Role::initiator);
+  auto responder = start(pair.responder(), Role::responder);
+  if (pair.receives(Role::initiator)) {
+    expect_windows_in_time(initiator);
+  }
+  if (pair.receives(Role::responder)) {
+    expect_windows_in_time(responder);
   }
   const auto [stopped, other_stopped] = pair.stop();
   EXPECT_TRUE(stopped) << stopped.error().message;
@@ -187,74 +200,13 @@ TEST_P(Session, StreamsDeliverEveryByteThatWasSent) {
       Pair pair(transport(), plain_request(workload, direction));
       pair.connect();
       stream_once(pair);
-      expect_delivered(pair.initiator(), pair.responder());
-      expect_delivered(pair.responder(), pair.initiator());
+      const std::int64_t bytes = small_size(workload);
+      expect_delivered(transport().name(), bytes, pair.initiator(), pair.responder());
+      expect_delivered(transport().name(), bytes, pair.responder(), pair.initiator());
       const double arrived = counter(pair.initiator(), "payload.received_bytes") +
                              counter(pair.responder(), "payload.received_bytes");
       EXPECT_GT(arrived, 0);
     }
-  }
-}
-
-TEST_P(Session, CancelEndsRunWithinItsLimit) {
-  SKIP_UNLESS_AVAILABLE();
-  for (const plan::Workload& workload : transport().spec().workloads) {
-    SCOPED_TRACE(workload.name);
-    Pair pair(transport(), plain_request(workload, first_direction(workload)));
-    pair.connect();
-    auto running = run_async(pair.responder(), {});
-    EXPECT_FALSE(ends_within(running, milliseconds(50)));
-    pair.responder().cancel();
-    ASSERT_TRUE(ends_within(running, kCancelLimit));
-    const auto result = running.get();
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().slug, plugin::kCancelled);
-  }
-}
-
-TEST_P(Session, CancelEndsConnectWithinItsLimit) {
-  SKIP_UNLESS_AVAILABLE();
-  const plan::Workload& workload = transport().spec().workloads.front();
-  Pair pair(transport(), plain_request(workload, first_direction(workload)));
-  const auto described = pair.responder().describe();
-  ASSERT_TRUE(described) << described.error().message;
-  auto connecting =
-      std::async(std::launch::async, [&] { return pair.responder().connect(plugin::Blob{}); });
-  EXPECT_FALSE(ends_within(connecting, milliseconds(50))) << "nobody has connected";
-  pair.responder().cancel();
-  ASSERT_TRUE(ends_within(connecting, kCancelLimit));
-  const auto connected = connecting.get();
-  ASSERT_FALSE(connected);
-  EXPECT_EQ(connected.error().slug, plugin::kCancelled) << connected.error().message;
-}
-
-TEST_P(Session, CancelEndsStopWithinItsLimit) {
-  SKIP_UNLESS_AVAILABLE();
-  for (const plan::Workload& workload : transport().spec().workloads) {
-    SCOPED_TRACE(workload.name);
-    Pair pair(transport(), plain_request(workload, first_direction(workload)));
-    pair.connect();
-    auto stopping = std::async(std::launch::async, [&] { return pair.responder().stop(kStopNs); });
-    std::this_thread::sleep_for(milliseconds(50));
-    pair.responder().cancel();
-    ASSERT_TRUE(ends_within(stopping, kCancelLimit));
-    expect_cancelled_or_done(stopping.get());
-  }
-}
-
-TEST_P(Session, ServingEndsWhenThePeerGoesAway) {
-  SKIP_UNLESS_AVAILABLE();
-  for (const plan::Workload& workload : workloads_of(transport(), true)) {
-    SCOPED_TRACE(workload.name);
-    Pair pair(transport(), plain_request(workload, first_direction(workload)));
-    pair.connect();
-    auto serving = run_async(pair.responder(), {});
-    pair.drop_initiator();
-    if (!ends_within(serving, std::chrono::seconds(2))) {
-      pair.responder().cancel();  // a transport without connections cannot know
-    }
-    const auto result = serving.get();
-    EXPECT_TRUE(result || !result.error().slug.empty());
   }
 }
 

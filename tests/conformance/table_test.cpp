@@ -27,10 +27,6 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-Direction first_direction(const plan::Workload& workload) {
-  return workload.directions.empty() ? Direction::none : workload.directions.front();
-}
-
 /// Arguments as a harness gives them, with one value; the raw call sees what no C++ wrapper stops.
 nb_status raw_check(const plugin::Transport& transport, std::uint32_t workload,
                     const nb_value& value, nb_error& error) {
