@@ -103,6 +103,8 @@ class Prober {
     Way* way;
     std::int64_t bytes;
   };
+  // The MTU that the answer to this one names.
+  std::optional<std::uint32_t> hello(std::uint32_t number, nanoseconds patience);
   void volley(std::vector<Way>& ways);
   void ask(const Question& question);
   void listen(std::vector<Way>& ways, std::vector<Question>& open);
@@ -118,6 +120,7 @@ class Prober {
   bool ipv6_;
   Deadline deadline_;
   nanoseconds patience_{milliseconds(100)};
+  nanoseconds round_trip_{std::chrono::seconds(1)};  // the shortest seen
   std::uint32_t icmp_mtu_bytes_ = 0;
   bool refused_ = false;
   std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(65536);
@@ -128,7 +131,6 @@ bool Prober::send_message(ProbeType type, std::int64_t value, std::size_t datagr
       encode({type, token_, static_cast<std::uint32_t>(value), 0}, datagram_bytes);
   ssize_t sent = ::send(socket_.get(), datagram.data(), datagram.size(), 0);
   if (sent < 0 && errno != EMSGSIZE) {  // the error of an earlier packet: once more
-    refused_ = refused_ || errno == ECONNREFUSED;
     sent = ::send(socket_.get(), datagram.data(), datagram.size(), 0);
   }
   return sent >= 0;
@@ -138,6 +140,7 @@ std::optional<ProbeMessage> Prober::receive(Deadline until) {
   while (true) {
     while (const auto report = take_icmp_report(socket_.get())) {
       icmp_mtu_bytes_ = report->mtu_bytes != 0 ? report->mtu_bytes : icmp_mtu_bytes_;
+      refused_ = refused_ || report->port_unreachable;
     }
     const ssize_t got = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (got >= 0) {
@@ -147,9 +150,7 @@ std::optional<ProbeMessage> Prober::receive(Deadline until) {
       }
       continue;
     }
-    if (errno == ECONNREFUSED) {
-      refused_ = true;
-    } else if (errno == EAGAIN) {
+    if (errno == EAGAIN) {
       pollfd wait{socket_.get(), POLLIN, 0};
       if (until.passed() || ::poll(&wait, 1, until.poll_timeout_ms()) == 0) {
         return std::nullopt;
@@ -158,24 +159,38 @@ std::optional<ProbeMessage> Prober::receive(Deadline until) {
   }
 }
 
+std::optional<std::uint32_t> Prober::hello(std::uint32_t number, nanoseconds patience) {
+  const std::int64_t sent_ns = monotonic_ns();
+  send_message(ProbeType::hello, number, kProbeMessageBytes);
+  const auto until = answer_by(patience);
+  while (const auto message = receive(until)) {
+    if (message->type == ProbeType::hello_ack && message->value == number) {
+      round_trip_ = std::min(round_trip_, nanoseconds(monotonic_ns() - sent_ns));
+      return message->extra;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> Prober::greet() {
   constexpr std::array kPatience{milliseconds(100), milliseconds(200), milliseconds(400),
                                  milliseconds(800)};
   constexpr nanoseconds kShortest = milliseconds(80);
   constexpr nanoseconds kLongest = milliseconds(500);
-  std::array<std::int64_t, kPatience.size()> sent_ns{};
-  for (std::size_t attempt = 0; attempt < kPatience.size(); ++attempt) {
-    sent_ns.at(attempt) = monotonic_ns();
-    send_message(ProbeType::hello, static_cast<std::int64_t>(attempt), kProbeMessageBytes);
-    while (const auto message = receive(answer_by(kPatience.at(attempt)))) {
-      if (message->type == ProbeType::hello_ack && message->value <= attempt) {
-        const nanoseconds round_trip(monotonic_ns() - sent_ns.at(message->value));
-        patience_ = std::clamp<nanoseconds>(3 * round_trip + milliseconds(50), kShortest, kLongest);
-        return message->extra;
-      }
-    }
+  constexpr std::uint32_t kMoreHellos = 3;  // the first one waits for neighbours to be resolved
+  std::optional<std::uint32_t> mtu_bytes;
+  std::uint32_t number = 0;
+  for (; !mtu_bytes && !refused_ && number < kPatience.size(); ++number) {
+    mtu_bytes = hello(number, kPatience.at(number));
   }
-  return std::nullopt;
+  if (!mtu_bytes) {
+    return std::nullopt;
+  }
+  for (std::uint32_t more = 0; more < kMoreHellos; ++more) {
+    static_cast<void>(hello(number + more, kPatience.back()));
+  }
+  patience_ = std::clamp<nanoseconds>(3 * round_trip_ + milliseconds(50), kShortest, kLongest);
+  return *mtu_bytes;
 }
 
 void Prober::ask(const Question& question) {

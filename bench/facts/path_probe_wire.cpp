@@ -34,10 +34,11 @@ bool set_option(int socket, int level, int name, int value) {
   return ::setsockopt(socket, level, name, &value, sizeof(value)) == 0;
 }
 
-std::uint32_t mtu_of(const sock_extended_err& error) {
-  const bool from_network =
-      error.ee_origin == SO_EE_ORIGIN_ICMP || error.ee_origin == SO_EE_ORIGIN_ICMP6;
-  return from_network && error.ee_errno == EMSGSIZE ? error.ee_info : 0;
+void take_error(const sock_extended_err& error, IcmpReport& report) {
+  if (error.ee_origin == SO_EE_ORIGIN_ICMP || error.ee_origin == SO_EE_ORIGIN_ICMP6) {
+    report.mtu_bytes = error.ee_errno == EMSGSIZE ? error.ee_info : 0;
+    report.port_unreachable = error.ee_errno == ECONNREFUSED;
+  }
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ std::optional<IcmpReport> take_icmp_report(int socket) {
     if (is_error) {
       sock_extended_err error{};
       std::memcpy(&error, CMSG_DATA(part), sizeof(error));
-      report.mtu_bytes = std::max(report.mtu_bytes, mtu_of(error));
+      take_error(error, report);
     }
   }
   return report;

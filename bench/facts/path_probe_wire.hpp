@@ -45,14 +45,14 @@ inline constexpr std::size_t kProbeMessageBytes = 32;
 /// ICMP errors into the error queue, and a receive buffer for a volley. Errors: `probe-socket`.
 [[nodiscard]] Status prepare_probe_socket(int socket);
 
-/// An MTU that ICMP named for packets of this socket, and where they went.
+/// What ICMP said of a packet of this socket, and where that packet went.
 struct IcmpReport {
   sockaddr_storage destination{};
-  std::uint32_t mtu_bytes = 0;
+  std::uint32_t mtu_bytes = 0;  // 0: something else than "too big"
+  bool port_unreachable = false;
 };
 
-/// Takes one entry from the error queue: a report, or an empty one for other errors. Nothing: the
-/// queue is empty.
+/// Takes one entry from the error queue; nothing when the queue is empty.
 [[nodiscard]] std::optional<IcmpReport> take_icmp_report(int socket);
 
 }  // namespace netbench::facts

@@ -60,6 +60,12 @@ Echo echo_through(int socket, Deadline until) {
   return {sent == kEchoBytes && unacknowledged == 0, received >= kEchoBytes, mss};
 }
 
+// Closes by a reset, which is small: a peer behind a black hole would else wait for data for ever.
+void abort_connection(UniqueFd socket) {
+  const linger none{1, 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+}
+
 bool uses_timestamps(int socket) {
   tcp_info info{};
   socklen_t length = sizeof(info);
@@ -109,6 +115,7 @@ Result<PathMtu> tcp_mss_probe(const EchoConnection& connect, int family,
     const bool timestamps = uses_timestamps(socket->get());
     const auto patience = std::min<Nanoseconds>(kStepPatience, deadline.left());
     const Echo echo = echo_through(socket->get(), Deadline::after(patience));
+    abort_connection(std::move(*socket));
     const auto bytes = packet_bytes(echo.mss_bytes, family, timestamps);
     if (result.forward_bytes == 0 && (echo.sent_all || echo.came_back)) {
       result.forward_bytes = bytes;
