@@ -107,7 +107,7 @@ Result<int> serve(const AgentArguments& arguments) {
   const session::Rendezvous rendezvous(acceptor);
   plugin::HostServices services;
   services.offer(NB_RENDEZVOUS_ID, rendezvous.table());
-  AgentProbes probes(acceptor, services);
+  AgentProbes probes(arguments.bind, acceptor, services);
   const measure::ResponderContext context{plugins,
                                           services,
                                           arguments.allow_knobs,

@@ -111,9 +111,9 @@ class Responder {
   }
 
   [[nodiscard]] Answer allow_path_probes(const session::Message&) {
-    return session::to_message(context_.allow_path_probes
-                                   ? context_.allow_path_probes()
-                                   : session::PathProbeReply{{}, 0, "no UDP socket"});
+    session::PathProbeReply reply;
+    reply.note = "the agent has no UDP socket";
+    return session::to_message(context_.allow_path_probes ? context_.allow_path_probes() : reply);
   }
 
   [[nodiscard]] Answer set_mtu(const session::Message& message) {

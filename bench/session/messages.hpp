@@ -30,8 +30,9 @@ struct HostReply {
 /// Serve path probes over UDP → PathProbeReply.
 struct PathProbeRequest {};
 struct PathProbeReply {
-  std::vector<std::uint8_t> token;  // 16 bytes, to be carried by every probe
-  std::uint16_t udp_port = 0;       // 0: no UDP socket; `note` says why
+  std::vector<std::uint8_t> token;                     // 16 bytes, to be carried by every probe
+  std::vector<std::vector<std::uint8_t>> echo_tokens;  // of TCP connections that are sent back
+  std::uint16_t udp_port = 0;                          // 0: no UDP socket; `note` says why
   std::string note;
 };
 

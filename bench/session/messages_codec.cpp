@@ -57,8 +57,8 @@ class Reader {
     const Json* value = member(key, &Json::is_string, "a text");
     return value != nullptr ? value->get<std::string>() : std::string();
   }
-  [[nodiscard]] std::vector<std::uint8_t> hex(const char* key) {
-    const std::string digits = text(key);
+  [[nodiscard]] std::vector<std::uint8_t> hex(const char* key) { return from_hex(key, text(key)); }
+  [[nodiscard]] std::vector<std::uint8_t> from_hex(const char* key, std::string_view digits) {
     std::vector<std::uint8_t> bytes;
     for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
       const auto high = kHexDigits.find(digits[i]);
@@ -207,7 +207,14 @@ OrderedJson body_of(const HostReply& value) {
 }
 OrderedJson body_of(const PathProbeRequest&) { return OrderedJson::object(); }
 OrderedJson body_of(const PathProbeReply& value) {
-  return {{"token", to_hex(value.token)}, {"udp_port", value.udp_port}, {"note", value.note}};
+  OrderedJson echo_tokens = OrderedJson::array();
+  for (const auto& token : value.echo_tokens) {
+    echo_tokens.push_back(to_hex(token));
+  }
+  return {{"token", to_hex(value.token)},
+          {"echo_tokens", echo_tokens},
+          {"udp_port", value.udp_port},
+          {"note", value.note}};
 }
 OrderedJson body_of(const MtuRequest& value) {
   return {{"mtu_bytes", value.mtu_bytes}, {"force", value.force}};
@@ -264,6 +271,9 @@ void read(Reader& reader, HostReply& value) {
 void read(Reader&, PathProbeRequest&) {}
 void read(Reader& reader, PathProbeReply& value) {
   value.token = reader.hex("token");
+  for (const std::string& text : reader.texts("echo_tokens")) {
+    value.echo_tokens.push_back(reader.from_hex("echo_tokens", text));
+  }
   value.udp_port = static_cast<std::uint16_t>(reader.integer("udp_port"));
   value.note = reader.text("note");
 }
