@@ -23,10 +23,10 @@
 namespace netbench::session {
 
 struct AcceptorOptions {
-  std::string address;                // numeric; empty = all, IPv4 and IPv6
+  std::string address{};              // numeric; empty = all, IPv4 and IPv6
   std::uint16_t port = kDefaultPort;  // 0 = pick one
-  std::optional<Key> key;
-  std::string identity;         // empty = the key's own
+  std::optional<Key> key{};
+  std::string identity{};       // empty = the key's own
   bool allow_insecure = false;  // accept clients without a key
   Nanoseconds half_open_limit = std::chrono::seconds(5);
   std::size_t max_half_open = 256;

@@ -20,12 +20,12 @@
 namespace netbench::session {
 
 struct AgentOptions {
-  std::string address;  // numeric; empty = all
+  std::string address{};  // numeric; empty = all
   std::uint16_t port = kDefaultPort;
-  std::optional<Key> key;
-  std::string identity;   // empty = the key's own
-  bool insecure = false;  // accept clients without a key
-  Hello hello;            // what the agent says about itself
+  std::optional<Key> key{};
+  std::string identity{};  // empty = the key's own
+  bool insecure = false;   // accept clients without a key
+  Hello hello{};           // what the agent says about itself
   std::size_t queue_limit = 8;
   ChannelOptions channel{.silence = kAgentSilence};
 };

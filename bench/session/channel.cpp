@@ -25,12 +25,13 @@ void set_option(int fd, int level, int name, int value) {
   ::setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-// tcp(7), socket(7): the kernel gives up on unacknowledged data after the same silence, and probes
-// an idle connection, which keeps the entries of firewalls and address translators alive.
+// tcp(7), socket(7): the kernel gives up on unacknowledged data some time after the heartbeats
+// would (not before: a receiver that pauses, zero window, counts as well), and probes an idle
+// connection, which keeps the entries of firewalls and address translators alive.
 void set_socket_options(int fd, Nanoseconds silence) {
   const auto silence_ms = std::chrono::duration_cast<std::chrono::milliseconds>(silence).count();
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(silence_ms));
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(4 * silence_ms));
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);

@@ -17,14 +17,14 @@
 namespace netbench::session {
 
 struct ConnectOptions {
-  std::string host;
+  std::string host{};
   std::uint16_t port = kDefaultPort;
   AddressFamily family = AddressFamily::any;
-  std::optional<Key> key;  // none = without a key (--insecure)
-  std::string identity;    // empty = the key's own
-  Hello hello;             // with no_wait as the user asked
+  std::optional<Key> key{};  // none = without a key (--insecure)
+  std::string identity{};    // empty = the key's own
+  Hello hello{};             // with no_wait as the user asked
   /// Called whenever the place in the agent's queue, or who holds the agent, changes.
-  std::function<void(const Queued&)> on_queue;
+  std::function<void(const Queued&)> on_queue{};
   Nanoseconds resolve_limit = std::chrono::seconds(5);
   Nanoseconds connect_limit = std::chrono::seconds(5);
   Nanoseconds answer_limit = std::chrono::milliseconds(1800);  // for each answer of the agent

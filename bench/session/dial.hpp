@@ -15,7 +15,7 @@ namespace netbench::session {
 enum class AddressFamily { any, ipv4, ipv6 };
 
 struct DialOptions {
-  std::string host;
+  std::string host{};
   std::uint16_t port = kDefaultPort;
   AddressFamily family = AddressFamily::any;
   Nanoseconds resolve_limit{};

@@ -37,6 +37,21 @@ constexpr std::array<Stranger, 5> kStrangers{{
     {"\xff", "a busy iperf3 server"},  // ACCESS_DENIED
 }};
 
+constexpr const char* kClosesAtOnce = "it closes the connection without an answer";
+
+bool looks_like_tls(std::string_view first_bytes) {
+  return first_bytes.empty() || first_bytes.front() == kTlsAlert ||
+         first_bytes.front() == kTlsHandshake;
+}
+
+// What else has come, for showing it.
+std::string more_of(int fd) {
+  std::string bytes(kPeekBytes, '\0');
+  const ssize_t count = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return bytes;
+}
+
 class Greeter {
  public:
   Greeter(UniqueFd fd, const GreetOptions& options)
@@ -107,22 +122,21 @@ class Greeter {
     std::string bytes(kPeekBytes, '\0');
     const ssize_t count = ::recv(fd, bytes.data(), bytes.size(), MSG_PEEK);
     if (count <= 0) {
-      return stranger("it closes the connection without an answer");
+      return stranger(kClosesAtOnce);
     }
     bytes.resize(static_cast<std::size_t>(count));
     return bytes;
   }
 
   [[nodiscard]] Status shake_hands(Stream& stream) const {
-    IoState state = stream.handshake();  // sends the first message
-    const auto first = state == IoState::want_read ? peek(stream.fd()) : std::string{kTlsAlert};
-    if (!first) {
-      return tl::unexpected(first.error());
-    }
-    if (first->front() != kTlsHandshake && first->front() != kTlsAlert) {
-      return stranger_said(*first);
-    }
-    for (state = stream.handshake(); state != IoState::done; state = stream.handshake()) {
+    while (true) {
+      const IoState state = stream.handshake();
+      if (!looks_like_tls(stream.first_bytes())) {
+        return stranger_said(stream.first_bytes() + more_of(stream.fd()));
+      }
+      if (state == IoState::done) {
+        return {};
+      }
       if (state == IoState::closed || state == IoState::failed) {
         return refused(stream);
       }
@@ -131,7 +145,6 @@ class Greeter {
         return ready;
       }
     }
-    return {};
   }
 
   [[nodiscard]] std::string key_name() const {
@@ -157,8 +170,7 @@ class Greeter {
             "agent-insecure", fmt::format("the agent on {} was started without a key", peer_),
             "start the agent with a key, or say --insecure here too", ExitClass::nothing_measured);
       default:
-        return stranger(stream.failure().empty() ? "it breaks the TLS handshake off"
-                                                 : stream.failure());
+        return stranger(stream.failure().empty() ? kClosesAtOnce : stream.failure());
     }
   }
 
@@ -172,7 +184,7 @@ class Greeter {
       const IoResult put = stream.write(bytes.data() + written, bytes.size() - written);
       written += put.bytes;
       if (put.state == IoState::closed || put.state == IoState::failed) {
-        return stranger("it closes the connection without an answer");
+        return stranger(kClosesAtOnce);
       }
       if (put.state == IoState::want_write) {
         if (const auto ready = wait(stream.fd(), POLLOUT); !ready) {

@@ -13,9 +13,9 @@
 namespace netbench::session {
 
 struct GreetOptions {
-  std::optional<Key> key;  // none = without a key
-  std::string identity;    // empty = the key's own
-  Message hello;           // sent first
+  std::optional<Key> key{};  // none = without a key
+  std::string identity{};    // empty = the key's own
+  Message hello{};           // sent first
   Nanoseconds answer_limit{};
   int cancel_fd = -1;
 };

@@ -41,9 +41,9 @@ class Key {
 
 /// Where a key may come from, in order; the first that is present wins. Empty = absent.
 struct KeySources {
-  std::string key_file;      // --key-file
-  std::string environment;   // the value of $NETBENCH_KEY
-  std::string default_file;  // ~/.config/netbench/key
+  std::string key_file{};      // --key-file
+  std::string environment{};   // the value of $NETBENCH_KEY
+  std::string default_file{};  // ~/.config/netbench/key
 
   [[nodiscard]] static KeySources of_process(std::string key_file);
 };

@@ -6,16 +6,22 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace netbench::session {
 
+namespace {
+constexpr std::size_t kFirstBytes = 64;
+}  // namespace
+
 struct Stream::Socket {
   int fd = -1;
   int sys_errno = 0;
   bool end = false;  // the peer sent its FIN
+  std::string first_bytes{};
 
   // Non-blocking; -1 with sys_errno set, EAGAIN among the values.
   ssize_t receive(char* data, std::size_t capacity) { return note(::recv(fd, data, capacity, 0)); }
@@ -108,6 +114,8 @@ Stream::Stream(UniqueFd fd, UniqueSsl ssl) : Stream(std::move(fd)) {
 
 Stream::Stream(Stream&&) noexcept = default;
 Stream::~Stream() = default;
+
+const std::string& Stream::first_bytes() const { return socket_->first_bytes; }
 
 int Stream::sys_errno() const { return socket_->sys_errno; }
 

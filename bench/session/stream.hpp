@@ -44,6 +44,9 @@ class Stream {
   /// Hands the socket over; a plain stream that has read nothing beyond it.
   [[nodiscard]] UniqueFd release() { return std::move(fd_); }
 
+  /// The first bytes that came in, as they were on the wire, at most 64: who is it?
+  [[nodiscard]] const std::string& first_bytes() const;
+
   /// The TLS alert that the peer sent (RFC 8446 section 6), or -1.
   [[nodiscard]] int alert() const { return alert_; }
   /// The errno of the last failure of the socket, or 0.

@@ -1,0 +1,131 @@
+#include "bench/session/dial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "support.hpp"
+
+namespace netbench::session {
+namespace {
+
+using namespace test;
+
+DialOptions to(const std::string& host, std::uint16_t port) {
+  return {.host = host, .port = port, .resolve_limit = 3s, .connect_limit = 1s};
+}
+
+TEST(Dial, ClosedPortIsRefusedAtOnce) {
+  std::uint16_t port = 0;
+  { port = Listener::open("127.0.0.1", 0).value().port(); }
+  const std::int64_t begin = monotonic_ns();
+  const auto fd = dial(to("127.0.0.1", port));
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().slug, "peer-refused") << fd.error().message;
+  EXPECT_EQ(fd.error().exit_class, ExitClass::nothing_measured);
+  EXPECT_NE(fd.error().remedy.find("netbench agent"), std::string::npos);
+  EXPECT_LT(seconds_since(begin), 0.5);
+}
+
+// With its accept queue full, Linux drops further SYNs as a firewall would.
+TEST(Dial, PacketsThatVanishAreDropped) {
+  const auto listener = Listener::open("127.0.0.1", 0).value();
+  ASSERT_EQ(::listen(listener.fd(), 0), 0);
+  std::vector<UniqueFd> filling;
+  Result<UniqueFd> last = fail("none", "");
+  for (int i = 0; i < 8; ++i) {
+    last = dial(to("127.0.0.1", listener.port()));
+    if (!last) {
+      break;
+    }
+    filling.push_back(std::move(*last));
+  }
+  ASSERT_FALSE(last);
+  EXPECT_EQ(last.error().slug, "peer-dropped") << last.error().message;
+  EXPECT_NE(last.error().remedy.find(std::to_string(listener.port())), std::string::npos);
+}
+
+TEST(Dial, CancelEndsAConnectThatHangs) {
+  const auto listener = Listener::open("127.0.0.1", 0).value();
+  ASSERT_EQ(::listen(listener.fd(), 0), 0);
+  const WakeFd cancel;
+  cancel.notify();
+  DialOptions options = to("127.0.0.1", listener.port());
+  options.cancel_fd = cancel.fd();
+  const auto fd = dial(options);
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().slug, "cancelled");
+}
+
+TEST(Dial, TriesTheNextAddressOfAName) {
+  const auto listener = Listener::open("127.0.0.1", 0).value();  // "localhost" may be ::1 first
+  const auto fd = dial(to("localhost", listener.port()));
+  EXPECT_TRUE(fd) << fd.error().message;
+}
+
+TEST(Resolve, NumericAddressesNeedNothing) {
+  const auto four = resolve(to("192.168.1.101", 7));
+  ASSERT_TRUE(four);
+  EXPECT_EQ(four->at(0).text(), "192.168.1.101:7");
+  const auto six = resolve(to("2001:db8::1", 7));
+  ASSERT_TRUE(six);
+  EXPECT_EQ(six->at(0).text(), "[2001:db8::1]:7");
+}
+
+TEST(Resolve, UnknownNameGivesTheCodeOfTheResolver) {
+  const auto none = resolve(to("no-such-host.invalid", 7));  // RFC 6761 section 6.4
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().slug, "unknown-host");
+  EXPECT_EQ(none.error().exit_class, ExitClass::nothing_measured);
+  EXPECT_NE(none.error().message.find("no-such-host.invalid"), std::string::npos);
+  EXPECT_NE(none.error().message.find("EAI_"), std::string::npos);
+  EXPECT_FALSE(none.error().remedy.empty());
+}
+
+TEST(Resolve, AddressOfTheOtherFamilyIsRefused) {
+  DialOptions options = to("127.0.0.1", 7);
+  options.family = AddressFamily::ipv6;
+  EXPECT_EQ(resolve(options).error().slug, "unknown-host");
+}
+
+TEST(Resolve, EmptyHostIsUnknown) { EXPECT_EQ(resolve(to("", 7)).error().slug, "unknown-host"); }
+
+struct FailureCase {
+  ConnectFailure failure;
+  const char* slug;
+};
+
+TEST(ExplainConnect, TellsTheCausesApart) {
+  constexpr Neighbour kAnswers{NeighbourState::reachable, false};
+  constexpr Neighbour kRouterAnswers{NeighbourState::reachable, true};
+  constexpr Neighbour kSilent{NeighbourState::unanswered, false};
+  constexpr Neighbour kAbsent{NeighbourState::absent, false};
+  const SocketAddress address = resolve(to("192.168.1.101", 18550))->at(0);
+  for (const FailureCase& one : std::initializer_list<FailureCase>{
+           {{ECONNREFUSED, 1ms, kAnswers}, "peer-refused"},
+           {{ECONNREFUSED, 1030ms, kAnswers}, "peer-rejected"},
+           {{EHOSTUNREACH, 1030ms, kAnswers}, "peer-rejected"},
+           {{EHOSTUNREACH, 1030ms, kRouterAnswers}, "peer-rejected"},
+           {{EHOSTUNREACH, 3100ms, kRouterAnswers}, "peer-unreachable"},
+           {{EHOSTUNREACH, 3100ms, kSilent}, "peer-unreachable"},
+           {{ETIMEDOUT, 2000ms, kSilent}, "peer-unreachable"},
+           {{ETIMEDOUT, 5000ms, kAnswers}, "peer-dropped"},
+           {{ETIMEDOUT, 5000ms, kAbsent}, "peer-dropped"},
+           {{ENETUNREACH, 0ms, {}}, "no-route"},
+           {{EPERM, 0ms, {}}, "connect-denied"},
+           {{EMFILE, 0ms, {}}, "connect-failed"}}) {
+    const Error error = explain_connect(address, one.failure);
+    EXPECT_EQ(error.slug, one.slug) << error.message;
+    EXPECT_EQ(error.exit_class, ExitClass::nothing_measured);
+    EXPECT_NE(error.message.find("192.168.1.101:18550"), std::string::npos);
+  }
+}
+
+TEST(FindNeighbour, OfTheLoopbackAddressIsNeverSilent) {
+  const Neighbour neighbour = find_neighbour(resolve(to("127.0.0.1", 7))->at(0));
+  EXPECT_NE(neighbour.state, NeighbourState::unanswered);
+  EXPECT_FALSE(neighbour.gateway);
+}
+
+}  // namespace
+}  // namespace netbench::session
