@@ -24,7 +24,14 @@ struct Stream::Socket {
   std::string first_bytes{};
 
   // Non-blocking; -1 with sys_errno set, EAGAIN among the values.
-  ssize_t receive(char* data, std::size_t capacity) { return note(::recv(fd, data, capacity, 0)); }
+  ssize_t receive(char* data, std::size_t capacity) {
+    const ssize_t count = note(::recv(fd, data, capacity, 0));
+    if (count > 0 && first_bytes.size() < kFirstBytes) {
+      first_bytes.append(
+          data, std::min(static_cast<std::size_t>(count), kFirstBytes - first_bytes.size()));
+    }
+    return count;
+  }
   ssize_t send(const char* data, std::size_t size) {
     return note(::send(fd, data, size, MSG_NOSIGNAL));
   }
