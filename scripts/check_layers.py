@@ -26,6 +26,7 @@ DEPENDS: dict[str, tuple[str, ...]] = {
     "bench/cli": ("bench/measure", "bench/launch", "report/document", "report/diagnose",
                   "report/compare", "report/accept", "report/import", "report/render"),
     "bench/micro": ("bench/measure", "transports/sdk", "report/document"),
+    "bench/peers": (),
     "transports/abi": (),
     "transports/sdk": ("transports/abi",),
     "transports/rdma": ("transports/sdk",),
