@@ -57,6 +57,11 @@ class Layers(unittest.TestCase):
         self.assertIn("from the repository root",
                       layers.violation("bench/core/a.cpp", True, "result.hpp"))
 
+    def test_let_the_peer_programs_include_their_neighbours_alone(self) -> None:
+        self.assertEqual(layers.violation("bench/peers/a.c", True, "floor.h"), "")
+        self.assertIn("must not depend",
+                      layers.violation("bench/peers/a.c", True, "bench/core/clock.hpp"))
+
     def test_name_file_and_line(self) -> None:
         with tempfile.TemporaryDirectory() as root:
             file = Path(root, "bench/core/a.cpp")
