@@ -9,7 +9,7 @@ namespace netbench::report {
 
 /// What the user said about the wire; it goes before what the hosts report.
 struct CeilingOptions {
-  std::optional<double> link_rate_bps;          // --link-rate
+  std::optional<double> link_rate_bps{};        // --link-rate
   int overhead_bytes = kEthernetOverheadBytes;  // 14 behind a token bucket
   bool vlan = false;
 };

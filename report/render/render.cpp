@@ -1,0 +1,93 @@
+#include "report/render/render.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "report/render/columns.hpp"
+#include "report/render/configuration.hpp"
+#include "report/render/notes.hpp"
+#include "report/render/summary.hpp"
+#include "report/render/table.hpp"
+
+namespace netbench::report {
+
+namespace {
+
+constexpr std::string_view kLegend =
+    "i/r: initiator/responder; n: rounds; stop: conv = the precision was reached, noise = the "
+    "interval no longer narrowed, max = the time was up";
+
+/// Sections that are lists of paragraphs, in their order.
+struct Section {
+  std::string title;
+  std::vector<std::string> paragraphs;
+};
+
+std::vector<Section> closing_sections(const Document& document) {
+  std::vector<std::string> notes = notes_of(document);
+  for (const Measurement& row : document.measurements) {
+    if (!row.summary.stop_reasons.empty()) {
+      notes.emplace_back(kLegend);
+      break;
+    }
+  }
+  return {{"Notes", std::move(notes)},
+          {"Findings", finding_texts(document)},
+          {"Summary", plain_summary(document)}};
+}
+
+std::string section_text(const Section& section, const RenderOptions& options) {
+  if (section.paragraphs.empty()) {
+    return {};
+  }
+  std::string text = "\n" + toned(section.title, Tone::strong, options.color) + "\n";
+  for (const std::string& paragraph : section.paragraphs) {
+    text += wrapped("- " + paragraph, options.width, 2) + "\n";
+  }
+  return text;
+}
+
+std::string error_text(const Document& document) {
+  return document.error ? to_text(*document.error) + "\n" : std::string();
+}
+
+}  // namespace
+
+std::string render_text(const Document& document, const RenderOptions& options) {
+  std::string text =
+      toned(wrapped(headline(document), options.width, 2), Tone::strong, options.color) + "\n";
+  text += toned(error_text(document), Tone::problem, options.color);
+  text += section_text({"Configuration", configuration_lines(document, options.verbose)}, options);
+  for (const Table& table : result_tables(document, options.verbose)) {
+    text += "\n" + table_text(table, options.width, options.color);
+  }
+  for (const Section& section : closing_sections(document)) {
+    text += section_text(section, options);
+  }
+  return text;
+}
+
+std::string render_markdown(const Document& document) {
+  const auto list = [](const Section& section) {
+    std::string text;
+    for (const std::string& paragraph : section.paragraphs) {
+      text += fmt::format("- {}\n", markdown_escaped(paragraph));
+    }
+    return text.empty() ? text : fmt::format("\n### {}\n\n{}", section.title, text);
+  };
+  std::string text = fmt::format("## {}\n", markdown_escaped(headline(document)));
+  if (document.error) {
+    text += fmt::format("\n```\n{}```\n", error_text(document));
+  }
+  text += list({"Configuration", configuration_lines(document, true)});
+  for (const Table& table : result_tables(document, false)) {
+    text += "\n" + table_markdown(table);
+  }
+  for (const Section& section : closing_sections(document)) {
+    text += list(section);
+  }
+  return text;
+}
+
+}  // namespace netbench::report
