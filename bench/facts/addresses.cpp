@@ -59,7 +59,11 @@ Result<IpAddress> parse_ip(const std::string& text) {
 }
 
 std::string to_text(const IpAddress& address) {
-  return address.family == AF_UNSPEC ? std::string{} : ip_text(address.raw());
+  if (address.family == AF_UNSPEC) {
+    return {};
+  }
+  const auto text = ip_text(address.raw());
+  return address.scope_index == 0 ? text : fmt::format("{}%{}", text, address.scope_index);
 }
 
 std::string ip_text(std::span<const std::uint8_t> raw) {

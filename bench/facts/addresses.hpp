@@ -28,10 +28,10 @@ struct IpAddress {
 /// The address of a socket address, v4-mapped as IPv4; family AF_UNSPEC if it is neither.
 [[nodiscard]] IpAddress ip_of(const sockaddr_storage& address);
 
-/// Numeric text, "%scope" left out.
+/// Numeric text that parse_ip() takes, with "%<index>" for a link-local address.
 [[nodiscard]] std::string to_text(const IpAddress& address);
 
-/// As to_text for the 4 or 16 bytes of a netlink attribute; "" for another length.
+/// Numeric text for the 4 or 16 bytes of a netlink attribute; "" for another length.
 [[nodiscard]] std::string ip_text(std::span<const std::uint8_t> raw);
 
 /// True if the first `prefix_length` bits are equal (and the families).

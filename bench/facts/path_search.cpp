@@ -42,7 +42,9 @@ std::vector<std::int64_t> PathSearch::next_volley() const {
 
 void PathSearch::passed(std::int64_t bytes) {
   passed_bytes_ = std::max(passed_bytes_, bytes);
-  lost_bytes_ = std::max(lost_bytes_, passed_bytes_ + 1);
+  if (passed_bytes_ >= lost_bytes_) {
+    lost_bytes_ = ceiling_bytes_ + 1;
+  }
 }
 
 void PathSearch::lost(std::int64_t bytes) {

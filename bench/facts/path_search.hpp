@@ -18,6 +18,7 @@ class PathSearch {
   /// 1500, 9000 and common tunnel MTUs; later ones divide the gap evenly, and hold what ICMP named.
   [[nodiscard]] std::vector<std::int64_t> next_volley() const;
 
+  /// Came through. An earlier loss at or below it was chance: what lies above is open again.
   void passed(std::int64_t bytes);
   /// Lost in every try. Ignored where a larger one passed: that was chance.
   void lost(std::int64_t bytes);

@@ -58,9 +58,13 @@ TEST(PathSearch, TakesALossBelowAPassedSizeForChance) {
 
 TEST(PathSearch, BelievesALaterPassMoreThanAnEarlierLoss) {
   PathSearch search(576, 9000);
+  search.passed(576);
   search.lost(1500);
-  search.passed(4092);
-  EXPECT_EQ(search.smallest_lost_bytes(), 4093);
+  search.passed(1500);
+  EXPECT_FALSE(search.finished());
+  EXPECT_EQ(search.smallest_lost_bytes(), 9001);
+  solve(search, 5000);
+  EXPECT_EQ(search.largest_bytes(), 5000);
 }
 
 TEST(PathSearch, TriesWhatIcmpNamed) {
