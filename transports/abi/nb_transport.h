@@ -6,8 +6,8 @@
  *    a reader touches only what the size covers (NB_HAS).
  *  - Threads are written at each pointer. [control-thread]: the one thread that owns the session.
  *    [io-thread]: the one thread that runs batches of the session. [any-thread]: any, at any time.
- *  - Strings and arrays reachable from the table are static. What a call hands out through a sink is
- *    valid during the sink's call only.
+ *  - Strings and arrays reachable from the table are static. What a call hands out through a sink
+ * is valid during the sink's call only.
  *  - Units are in the names. Times are of the transport's own clock (CLOCK_MONOTONIC, but virtual
  *    in a simulated transport).
  *  - No call throws, exits, or writes to standard output.
@@ -77,8 +77,19 @@ typedef struct nb_workload {
   const char* quick_sizes;   /* levels of the quick plan */
 } nb_workload;
 
-typedef enum nb_type { NB_TYPE_INTEGER = 0, NB_TYPE_BOOLEAN = 1, NB_TYPE_CHOICE = 2, NB_TYPE_TEXT = 3 } nb_type;
-typedef enum nb_unit { NB_UNIT_NONE = 0, NB_UNIT_BYTES = 1, NB_UNIT_NANOSECONDS = 2, NB_UNIT_BITS_PER_SECOND = 3, NB_UNIT_COUNT = 4 } nb_unit;
+typedef enum nb_type {
+  NB_TYPE_INTEGER = 0,
+  NB_TYPE_BOOLEAN = 1,
+  NB_TYPE_CHOICE = 2,
+  NB_TYPE_TEXT = 3
+} nb_type;
+typedef enum nb_unit {
+  NB_UNIT_NONE = 0,
+  NB_UNIT_BYTES = 1,
+  NB_UNIT_NANOSECONDS = 2,
+  NB_UNIT_BITS_PER_SECOND = 3,
+  NB_UNIT_COUNT = 4
+} nb_unit;
 typedef enum nb_scale { NB_SCALE_LINEAR = 0, NB_SCALE_POWER_OF_TWO = 1 } nb_scale;
 typedef enum nb_scope { NB_SCOPE_CONNECTION = 0, NB_SCOPE_PROCESS = 1, NB_SCOPE_HOST = 2 } nb_scope;
 
@@ -100,12 +111,12 @@ typedef struct nb_tunable {
   uint32_t flags;
   int64_t minimum; /* integers */
   int64_t maximum;
-  int64_t default_number; /* integer, boolean 0/1, index of a choice, or NB_AUTO */
+  int64_t default_number;   /* integer, boolean 0/1, index of a choice, or NB_AUTO */
   const char* default_text; /* NB_TYPE_TEXT only */
   const nb_choice* choices; /* NB_TYPE_CHOICE only */
   size_t choice_count;
-  uint64_t workloads;      /* bit i: applies to workloads[i]; 0 = to all */
-  const char* sweep;       /* further levels of the default plan, "256K,4M", or null */
+  uint64_t workloads; /* bit i: applies to workloads[i]; 0 = to all */
+  const char* sweep;  /* further levels of the default plan, "256K,4M", or null */
 } nb_tunable;
 
 /* One requested value; absent tunables have their default. */
@@ -127,7 +138,8 @@ typedef struct nb_host nb_host;
 struct nb_host {
   size_t struct_size;
   void* context;
-  /* level: 0 error, 1 warning, 2 info, 3 debug. [any-thread], never between start and stop of a batch. */
+  /* level: 0 error, 1 warning, 2 info, 3 debug. [any-thread], never between start and stop of a
+   * batch. */
   void (*log)(const nb_host* host, int level, const char* text);
   /* Optional service by string id, or null. [any-thread] */
   const void* (*extension)(const nb_host* host, const char* id);
@@ -153,10 +165,10 @@ typedef struct nb_rendezvous {
   int (*listener)(const nb_host* host);
 } nb_rendezvous;
 
-/* Host extension "nb.datagram_rendezvous/1": UDP sockets over the agent's one UDP port, which has the
- * number of its TCP port. The responder issues a token for each socket and puts them into its blob;
- * the initiator sends the 4 bytes "NBU1" and the 16-byte token from each of its sockets to the
- * agent's address, again and again until the responder answers it there; the responder takes a
+/* Host extension "nb.datagram_rendezvous/1": UDP sockets over the agent's one UDP port, which has
+ * the number of its TCP port. The responder issues a token for each socket and puts them into its
+ * blob; the initiator sends the 4 bytes "NBU1" and the 16-byte token from each of its sockets to
+ * the agent's address, again and again until the responder answers it there; the responder takes a
  * socket of its own for that source. A token works once. The host never answers by itself. */
 #define NB_DATAGRAM_RENDEZVOUS_ID "nb.datagram_rendezvous/1"
 #define NB_DATAGRAM_MAGIC "NBU1"
@@ -182,7 +194,8 @@ typedef struct nb_sink {
   void (*text)(void* context, const char* name, const char* value);
 } nb_sink;
 
-#define NB_EFFECTIVE_CAPPED 1u /* less than asked for; `note` names the limit and how to raise it */
+#define NB_EFFECTIVE_CAPPED 1u /* less than asked for; `note` names the limit and how to raise it \
+                                */
 
 /* Receives the effective value of each tunable of this end. */
 typedef struct nb_effective_sink {
@@ -202,8 +215,8 @@ typedef struct nb_open_args {
   const nb_value* values;
   size_t value_count;
   uint64_t seed;
-  /* Initiator: the agent's address and port (struct sockaddr). Responder: the initiator's address as
-   * the control channel sees it. */
+  /* Initiator: the agent's address and port (struct sockaddr). Responder: the initiator's address
+   * as the control channel sees it. */
   const void* peer_address;
   size_t peer_address_bytes;
   const void* local_address; /* this end of the control channel (struct sockaddr) */
