@@ -76,8 +76,7 @@ void append(Points& points, const Points& more) {
 
 Status append_sweeps(const Factors& factors, Points& points) {
   for (const Tunable& tunable : factors.transport.tunables) {
-    if (tunable.sweep.empty() || factors.given.contains(tunable.name) ||
-        !tunable.applies_to(factors.workload.name)) {
+    if (factors.given.contains(tunable.name) || !tunable.swept_in(factors.workload.name)) {
       continue;
     }
     auto levels = parse_levels(tunable, tunable.sweep);

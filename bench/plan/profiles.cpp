@@ -13,8 +13,8 @@ struct ProfileRow {
   std::string_view name;
   ProfileDefaults defaults;
 };
-constexpr std::array<ProfileRow, 3> kProfiles{{{"quick", {3, 13'000'000'000}},
-                                               {"default", {5, 48'000'000'000}},
+constexpr std::array<ProfileRow, 3> kProfiles{{{"quick", {3, 16'000'000'000}},
+                                               {"default", {5, 52'000'000'000}},
                                                {"thorough", {9, 600'000'000'000}}}};
 
 }  // namespace

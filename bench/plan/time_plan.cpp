@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 /// Opening, connecting and closing a point over the control channel, and reading counters.
-constexpr std::int64_t kOverheadNs = 60 * kMillisecond;
+constexpr std::int64_t kOverheadNs = 30 * kMillisecond;
 
 struct Limits {
   std::int64_t warmup_ns;

@@ -105,6 +105,12 @@ bool Tunable::applies_to(std::string_view workload) const {
   return workloads.empty() || std::ranges::find(workloads, workload) != workloads.end();
 }
 
+bool Tunable::swept_in(std::string_view workload) const {
+  return !sweep.empty() && applies_to(workload) &&
+         (sweep_workloads.empty() ||
+          std::ranges::find(sweep_workloads, workload) != sweep_workloads.end());
+}
+
 std::string allowed_values(const Tunable& tunable) {
   const auto plain = [&]() -> std::string {
     switch (tunable.type) {

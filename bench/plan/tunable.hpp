@@ -68,9 +68,12 @@ struct Tunable {
   std::vector<Choice> choices{};
   std::vector<std::string> workloads{};  // names it applies to; empty = to all
   std::string sweep{};                   // further levels of the default plan; may be empty
+  std::vector<std::string>
+      sweep_workloads{};  // where that plan sweeps it; empty = all it applies to
 
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool applies_to(std::string_view workload) const;
+  [[nodiscard]] bool swept_in(std::string_view workload) const;
 };
 
 /// What it takes, in words: "a size from 4K to 256M, or auto", "one of cubic, bbr", "on or off".

@@ -133,6 +133,9 @@ plan::Tunable copy_tunable(const nb_transport& table, const nb_tunable& row) {
     if ((row.workloads >> i & 1U) != 0) {
       tunable.workloads.emplace_back(table.workloads[i].name);
     }
+    if (NB_HAS(nb_tunable, &row, sweep_workloads) && (row.sweep_workloads >> i & 1U) != 0) {
+      tunable.sweep_workloads.emplace_back(table.workloads[i].name);
+    }
   }
   return tunable;
 }

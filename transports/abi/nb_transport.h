@@ -115,8 +115,9 @@ typedef struct nb_tunable {
   const char* default_text; /* NB_TYPE_TEXT only */
   const nb_choice* choices; /* NB_TYPE_CHOICE only */
   size_t choice_count;
-  uint64_t workloads; /* bit i: applies to workloads[i]; 0 = to all */
-  const char* sweep;  /* further levels of the default plan, "256K,4M", or null */
+  uint64_t workloads;       /* bit i: applies to workloads[i]; 0 = to all */
+  const char* sweep;        /* further levels of the default plan, "256K,4M", or null */
+  uint64_t sweep_workloads; /* bit i: that plan sweeps it in workloads[i]; 0: wherever it applies */
 } nb_tunable;
 
 /* One requested value; absent tunables have their default. */
@@ -194,8 +195,9 @@ typedef struct nb_sink {
   void (*text)(void* context, const char* name, const char* value);
 } nb_sink;
 
-#define NB_EFFECTIVE_CAPPED 1u /* less than asked for; `note` names the limit and how to raise it \
-                                */
+#define NB_EFFECTIVE_CAPPED                                             \
+  1u /* less than asked for; `note` names the limit and how to raise it \
+      */
 
 /* Receives the effective value of each tunable of this end. */
 typedef struct nb_effective_sink {

@@ -37,6 +37,7 @@ struct Integer {
   std::int64_t default_number = 0;  // NB_AUTO where `auto` is the default
   std::uint64_t workloads = 0;
   const char* sweep = nullptr;
+  std::uint64_t sweep_workloads = 0;
   nb_scope scope = NB_SCOPE_CONNECTION;
 };
 
@@ -46,6 +47,7 @@ struct Boolean {
   bool default_value = false;
   std::uint64_t workloads = 0;
   const char* sweep = nullptr;
+  std::uint64_t sweep_workloads = 0;
   nb_scope scope = NB_SCOPE_CONNECTION;
 };
 
@@ -57,6 +59,7 @@ struct Choice {
   std::int64_t default_index = 0;
   std::uint64_t workloads = 0;
   const char* sweep = nullptr;
+  std::uint64_t sweep_workloads = 0;
   nb_scope scope = NB_SCOPE_CONNECTION;
 };
 
@@ -66,6 +69,7 @@ struct Text {
   const char* default_text = "auto";
   std::uint64_t workloads = 0;
   const char* sweep = nullptr;
+  std::uint64_t sweep_workloads = 0;
   nb_scope scope = NB_SCOPE_CONNECTION;
 };
 
@@ -91,7 +95,8 @@ struct Text {
           nullptr,
           0,
           t.workloads,
-          t.sweep};
+          t.sweep,
+          t.sweep_workloads};
 }
 
 [[nodiscard]] constexpr nb_tunable row(const Boolean& t) {
@@ -110,7 +115,8 @@ struct Text {
           nullptr,
           0,
           t.workloads,
-          t.sweep};
+          t.sweep,
+          t.sweep_workloads};
 }
 
 [[nodiscard]] constexpr nb_tunable row(const Choice& t) {
@@ -129,7 +135,8 @@ struct Text {
           t.choices,
           t.choice_count,
           t.workloads,
-          t.sweep};
+          t.sweep,
+          t.sweep_workloads};
 }
 
 [[nodiscard]] constexpr nb_tunable row(const Text& t) {
@@ -148,7 +155,8 @@ struct Text {
           nullptr,
           0,
           t.workloads,
-          t.sweep};
+          t.sweep,
+          t.sweep_workloads};
 }
 
 }  // namespace netbench::sdk
