@@ -108,20 +108,22 @@ Result<int> serve(const AgentArguments& arguments) {
   plugin::HostServices services;
   services.offer(NB_RENDEZVOUS_ID, rendezvous.table());
   AgentProbes probes(arguments.bind, acceptor, services);
-  const measure::ResponderContext context{plugins,
-                                          services,
-                                          arguments.allow_knobs,
-                                          [&] {
-                                            if (const auto restored = acceptor.restore_listener();
-                                                !restored) {
-                                              log(LogLevel::error, to_text(restored.error()));
-                                            }
-                                          },
-                                          [&] { return probes.allow(); },
-                                          [&] { probes.forbid(); }};
+  measure::ResponderContext context{plugins,
+                                    services,
+                                    arguments.allow_knobs,
+                                    {},
+                                    [&] {
+                                      if (const auto restored = acceptor.restore_listener();
+                                          !restored) {
+                                        log(LogLevel::error, to_text(restored.error()));
+                                      }
+                                    },
+                                    [&] { return probes.allow(); },
+                                    [&] { probes.forbid(); }};
   interrupt.on_signal([&] { (*server)->stop(); });
   greet(arguments, *key, **server, options.hello.host_name);
-  (*server)->run([&](session::Channel& channel, const session::Hello&) {
+  (*server)->run([&](session::Channel& channel, const session::Hello& client) {
+    context.client_boot_id = client.boot_id;
     if (const auto served = measure::serve_client(channel, context); !served) {
       log(LogLevel::info,
           fmt::format("client {}: {}", channel.peer().text(), served.error().message));

@@ -221,7 +221,7 @@ class PairRun {
     document_.run.same_machine = !local().boot_id.empty() && local().boot_id == remote().boot_id;
     shared_interface_ = channel().local().host() == channel().peer().host();
     std::vector<int> known;
-    if (shared_interface_) {
+    if (document_.run.same_machine) {
       known.push_back(reply->agent_pid);
     }
     meter_.emplace(local().interface, known);

@@ -101,7 +101,7 @@ class Responder {
     reply.allow_knobs = context_.allow_knobs;
     interface_ = reply.host.interface;
     std::vector<int> known;
-    if (channel_.local().host() == channel_.peer().host()) {
+    if (!reply.host.boot_id.empty() && reply.host.boot_id == context_.client_boot_id) {
       known.push_back(request->client_pid);
     }
     meter_.emplace(interface_, known);

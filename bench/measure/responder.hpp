@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "bench/core/result.hpp"
 #include "bench/plugin/host.hpp"
@@ -15,6 +16,8 @@ struct ResponderContext {
   const plugin::PluginHost& plugins;
   const plugin::HostServices& services;
   bool allow_knobs = false;
+  /// /proc/sys/kernel/random/boot_id of the client, from its hello.
+  std::string client_boot_id;
   /// Undoes what a point set on the listening socket; called after its connections are made and at
   /// the end of each visit.
   std::function<void()> restore_listener;
