@@ -2,22 +2,24 @@
 
     with Testbed() as bed:
         agent(bed)
-        done = pair(bed, "--workload", "latency", "--rounds", "1")
+        done = pair(bed, "--workload", "latency", *BRIEF)
         row = only_row(done.document)
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
-import os
-import subprocess
+import re
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed import REPOSITORY, Background, Testbed, netbench_binary
+from testbed import INTERFACE, REPOSITORY, Background, Testbed, netbench_binary
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
 import validate_document  # noqa: E402
@@ -25,8 +27,33 @@ import validate_document  # noqa: E402
 Document = dict[str, Any]
 Row = dict[str, Any]
 
-SHORT = ("--transport", "tcp", "--rounds", "1", "--budget", "4s")
+BRIEF = ("--transport", "tcp", "--rounds", "1", "--budget", "2s")
 """Flags of a run that only has to work: one round, as short as a stream's window allows."""
+
+_numbers = itertools.count()
+
+
+@functools.cache
+def validator() -> Any:
+    import jsonschema
+
+    return jsonschema.Draft7Validator(json.loads(validate_document.SCHEMA.read_text()))
+
+
+def parse_document(text: str) -> Document:
+    """The one document that `text` is; AssertionError unless it keeps to the schema and its
+    further rules, with nothing before or after it."""
+    document = json.loads(text, object_pairs_hook=validate_document.unique_keys,
+                          parse_constant=validate_document.no_constant)
+    problems = [f"{error.json_path}: {error.message[:200]}"
+                for error in validator().iter_errors(document)]
+    problems = problems or list(validate_document.problems(document))
+    assert not problems, problems
+    return document
+
+
+def read_document(path: Path) -> Document:
+    return parse_document(path.read_text())
 
 
 @dataclass(frozen=True)
@@ -37,18 +64,10 @@ class Outcome:
     seconds: float
     document: Document | None
 
-
-def validator() -> Any:
-    import jsonschema
-
-    return jsonschema.Draft7Validator(json.loads(validate_document.SCHEMA.read_text()))
-
-
-def valid_document(path: str | Path) -> Document:
-    """Parses a document; AssertionError unless it keeps to the schema and its further rules."""
-    problems = validate_document.check(str(path), validator())
-    assert not problems, f"{path}: {problems}"
-    return validate_document.load(str(path))
+    @property
+    def slug(self) -> str:
+        """Of the last error on standard error, "" where there is none."""
+        return ([""] + re.findall(r"^error\[([a-z0-9-]+)\]: \S", self.stderr, re.MULTILINE))[-1]
 
 
 def agent(bed: Testbed, *flags: str, host: str = "b", insecure: bool = True,
@@ -65,23 +84,20 @@ def pair_words(*flags: str, peer: str = "nb-b", insecure: bool = True) -> list[s
             *flags]
 
 
-_documents = iter(range(10**6))
-
-
 def pair(bed: Testbed, *flags: str, peer: str = "nb-b", insecure: bool = True, host: str = "a",
-         code: int | None = 0, timeout: float = 120, json_file: Path | None = None,
+         code: int = 0, timeout: float = 120, to: Path | None = None,
          env: Mapping[str, str] | None = None) -> Outcome:
-    """Runs pair with --json to its end. AssertionError unless it exits with `code` (None: any) and
-    the document, if it wrote one, is valid."""
-    target = json_file or bed.scratch / f"result-{next(_documents)}.json"
+    """Runs pair with --json FILE to its end, so that its tables are on standard output.
+    AssertionError unless it exits with `code`, and unless the document it wrote is valid."""
+    target = to or bed.scratch / f"result-{next(_numbers)}.json"
     words = pair_words(*flags, "--json", str(target), peer=peer, insecure=insecure)
-    began = os.times().elapsed
+    began = time.monotonic()
     done = bed.run(host, words, timeout=timeout, check=False, env=env)
-    seconds = os.times().elapsed - began
-    if code is not None and done.returncode != code:
+    seconds = time.monotonic() - began
+    if done.returncode != code:
         raise AssertionError(f"{' '.join(words)} returned {done.returncode}, not {code}:\n"
                              f"{done.stdout}\n{done.stderr}")
-    document = valid_document(target) if target.exists() else None
+    document = read_document(target) if target.exists() else None
     return Outcome(done.returncode, done.stdout, done.stderr, seconds, document)
 
 
@@ -106,17 +122,25 @@ def effective(row: Row, name: str, end: str = "initiator") -> Any:
     return row["tunables"]["effective"][end].get(name)
 
 
-def counter(row: Row, end: str, name: str, index: int = 0) -> float:
-    """Of one round; counters that did not move are left out of the document: 0."""
-    return row["rounds"][index]["counters"][end].get(name, 0)
+def counter(row: Row, end: str, name: str) -> float:
+    """Sum over the rounds; a counter that did not move is left out of the document: 0."""
+    return sum(one["counters"][end].get(name, 0) for one in row["rounds"])
 
 
 def notes(row: Row) -> str:
     return "\n".join(row["tunables"]["notes"])
 
 
-def program(*words: str, timeout: float = 60, stdin: str = "",
-            env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs the program on this host, outside any testbed."""
-    return subprocess.run([netbench_binary(), *words], text=True, capture_output=True, input=stdin,
-                          timeout=timeout, check=False, env={**os.environ, **(env or {})})
+def unwrapped(text: str) -> str:
+    """A report with its wrapped lines joined again."""
+    return re.sub(r"\n +", " ", text)
+
+
+def host_settings(bed: Testbed, host: str) -> str:
+    """What a run may change and has to give back: MTU, addresses, routes."""
+    link = json.loads(bed.ip(host, "-j", "address", "show", "dev", INTERFACE))[0]
+    addresses = sorted((entry["local"], entry["prefixlen"], entry["scope"])
+                       for entry in link["addr_info"])
+    routes = [line.strip() for family in ("-4", "-6")
+              for line in bed.ip(host, family, "route", "show", "table", "all").splitlines()]
+    return "\n".join([f"mtu {link['mtu']}", *map(str, addresses), *sorted(routes)])
