@@ -85,7 +85,8 @@ constexpr nb_tunable number(const char* name) {
           nullptr,
           0,
           0,
-          nullptr};
+          nullptr,
+          0};
 }
 #if defined(FAKE_TWICE)
 constexpr nb_tunable kTunables[] = {number("depth"), number("depth")};

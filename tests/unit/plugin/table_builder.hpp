@@ -16,13 +16,13 @@ struct TableBuilder {
   std::vector<nb_tunable> tunables{
       {sizeof(nb_tunable), "sndbuf", "send buffer", NB_TYPE_INTEGER, NB_UNIT_BYTES,
        NB_SCALE_POWER_OF_TWO, NB_SCOPE_CONNECTION, NB_TUNABLE_ALLOWS_AUTO, 4096, 1 << 28, NB_AUTO,
-       nullptr, nullptr, 0, 2, "256K,4M"},
+       nullptr, nullptr, 0, 2, "256K,4M", 0},
       {sizeof(nb_tunable), "nodelay", "no Nagle", NB_TYPE_BOOLEAN, NB_UNIT_NONE, NB_SCALE_LINEAR,
-       NB_SCOPE_CONNECTION, 0, 0, 1, 1, nullptr, nullptr, 0, 0, nullptr},
+       NB_SCOPE_CONNECTION, 0, 0, 1, 1, nullptr, nullptr, 0, 0, nullptr, 0},
       {sizeof(nb_tunable), "mode", "how", NB_TYPE_CHOICE, NB_UNIT_NONE, NB_SCALE_LINEAR,
-       NB_SCOPE_CONNECTION, 0, 0, 1, 1, nullptr, kModes, 2, 0, nullptr},
+       NB_SCOPE_CONNECTION, 0, 0, 1, 1, nullptr, kModes, 2, 0, nullptr, 0},
       {sizeof(nb_tunable), "bind", "address", NB_TYPE_TEXT, NB_UNIT_NONE, NB_SCALE_LINEAR,
-       NB_SCOPE_CONNECTION, 0, 0, 0, 0, "auto", nullptr, 0, 0, nullptr}};
+       NB_SCOPE_CONNECTION, 0, 0, 0, 0, "auto", nullptr, 0, 0, nullptr, 0}};
 
   [[nodiscard]] nb_transport build() const {
     nb_transport table{};
