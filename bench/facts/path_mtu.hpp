@@ -75,10 +75,10 @@ struct ProbeTarget {
 /// `mss_bytes` before it connected (TCP_MAXSEG, tcp(7)), or the reason why there is none.
 using EchoConnection = std::function<Result<UniqueFd>(std::int64_t mss_bytes)>;
 
-/// The fallback where UDP is filtered: whether 64 KiB pass and come back within 1 s at MSS 8948,
-/// 1448, 1388, 1228, 516, largest first, beginning at what `interface_mtu_bytes` allows. The sizes
-/// found are lower bounds: the next larger step failed. Errors: those of `connect` at the first
-/// step.
+/// The fallback where UDP is filtered: whether 64 KiB pass and come back within 1 s in packets of
+/// `interface_mtu_bytes`, then of 9000, 1500, 1440, 1280 and 576 bytes where those are smaller. The
+/// sizes found are lower bounds: the next larger step failed. Errors: those of `connect` at the
+/// first step.
 [[nodiscard]] Result<PathMtu> tcp_mss_probe(const EchoConnection& connect, int family,
                                             std::int64_t interface_mtu_bytes, Deadline deadline);
 

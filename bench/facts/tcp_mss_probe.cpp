@@ -19,7 +19,9 @@ namespace {
 
 constexpr std::size_t kEchoBytes = 64 * 1024;
 constexpr std::chrono::seconds kStepPatience{1};
-constexpr std::array<std::int64_t, 5> kSteps{8948, 1448, 1388, 1228, 516};
+/// IP packets: jumbo frames, Ethernet, and what tunnels, IPv6 (RFC 8200) and IPv4 (RFC 9293, 3.7.1)
+/// leave at least.
+constexpr std::array<std::int64_t, 5> kStepPackets{9000, 1500, 1440, 1280, 576};
 
 // What one step showed.
 struct Echo {
@@ -79,16 +81,14 @@ std::int64_t packet_bytes(std::int64_t mss_bytes, int family, bool timestamps) {
   return mss_bytes + kBig - mss_for_mtu(kBig, family, timestamps);
 }
 
+// TCP_MAXSEG counts timestamps as payload, so the segments fill packets of these sizes with them
+// too.
 std::vector<std::int64_t> steps_for(std::int64_t interface_mtu_bytes, int family) {
-  const auto most = mss_for_mtu(interface_mtu_bytes, family, true);
-  std::vector<std::int64_t> steps;
-  for (const auto step : kSteps) {
-    if (step <= most) {
-      steps.push_back(step);
+  std::vector<std::int64_t> steps{mss_for_mtu(interface_mtu_bytes, family, false)};
+  for (const auto packet : kStepPackets) {
+    if (packet < interface_mtu_bytes) {
+      steps.push_back(mss_for_mtu(packet, family, false));
     }
-  }
-  if (steps.empty()) {
-    steps.push_back(kSteps.back());
   }
   return steps;
 }

@@ -15,7 +15,7 @@ namespace netbench::measure {
 /// of path probing over TCP. Runs from its making until it is destroyed.
 class EchoService {
  public:
-  static constexpr std::size_t kConnections = 5;
+  static constexpr std::size_t kConnections = 6;
 
   /// Issues the tokens. Errors: those of Acceptor::issue_token().
   [[nodiscard]] static Result<std::unique_ptr<EchoService>> start(session::Acceptor& acceptor);

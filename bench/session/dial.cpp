@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 
 #include <array>
@@ -130,25 +131,42 @@ Result<int> finish_connect(int fd, const Deadline& deadline, int cancel_fd) {
   return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
+// Small packets, both ways: the control connection has to survive a path on which larger ones
+// vanish, to tell about it. Every host takes 576 bytes, 536 of payload (RFC 9293, 3.7.1).
+void limit_segments(int fd) {
+  const int payload_bytes = 536;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &payload_bytes, sizeof payload_bytes);
+}
+
+// 0 or the errno of the attempt.
+Result<int> attempt(int fd, const SocketAddress& to, const Deadline& deadline, int cancel_fd) {
+  if (fd < 0) {
+    return errno;
+  }
+  keep_icmp_answers(fd, to.family(), true);
+  limit_segments(fd);
+  if (::connect(fd, to.get(), to.size) != 0 && errno != EINPROGRESS) {
+    return errno;
+  }
+  return finish_connect(fd, deadline, cancel_fd);
+}
+
 Result<UniqueFd> dial_one(const SocketAddress& to, Nanoseconds limit, int cancel_fd) {
-  const Deadline deadline = Deadline::after(limit);
   const std::int64_t begin_ns = monotonic_ns();
   UniqueFd fd(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  int error = 0;
-  if (!fd.valid() || (::connect(fd.get(), to.get(), to.size) != 0 && errno != EINPROGRESS)) {
-    error = errno;
-  } else {
-    const auto finished = finish_connect(fd.get(), deadline, cancel_fd);
-    if (!finished) {
-      return tl::unexpected(finished.error());
-    }
-    error = *finished;
+  const auto error = attempt(fd.get(), to, Deadline::after(limit), cancel_fd);
+  if (!error) {
+    return tl::unexpected(error.error());
   }
-  if (error == 0) {
+  if (*error == 0) {
+    keep_icmp_answers(fd.get(), to.family(), false);
     return fd;
   }
-  const Nanoseconds elapsed(monotonic_ns() - begin_ns);
-  return tl::unexpected(explain_connect(to, {error, elapsed, find_neighbour(to)}));
+  return tl::unexpected(explain_connect(to, {.sys_errno = *error,
+                                             .elapsed = Nanoseconds(monotonic_ns() - begin_ns),
+                                             .neighbour = find_neighbour(to),
+                                             .icmp = read_icmp_answer(fd.get()),
+                                             .local = local_address(fd.get())}));
 }
 
 }  // namespace
