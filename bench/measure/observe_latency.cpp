@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -130,27 +132,13 @@ LatencyRecord make_record(const LatencyVisit& visit, const stats::Truncation& cu
   return record;
 }
 
-}  // namespace
-
-Result<LatencyRecord> observe_latency(const PingPongBatch& run, const VisitLimits& limits,
-                                      const std::function<bool()>& interrupted) {
-  LatencyVisit visit(run, limits);
-  const auto cut = warm_up(visit, interrupted);
-  if (!cut) {
-    return tl::unexpected(cut.error());
-  }
-  stats::StoppingOptions options;
-  options.precision = limits.precision;
-  options.min_time_ns = limits.min_time_ns;
-  options.max_time_ns = limits.max_time_ns;
-  stats::StoppingRule rule(options);
-  rule.add(visit.samples().subspan(visit.first_kept(cut->cut)));
-  const std::int64_t began_ns = visit.time_before(cut->cut);
+/// Batches until the stopping rule, fed with what the cut leaves, has an answer.
+Result<stats::StopReason> measure(LatencyVisit& visit, stats::StoppingRule& rule,
+                                  std::int64_t began_ns, const std::function<bool()>& interrupted) {
   stats::StopReason reason = rule.look(visit.elapsed_ns() - began_ns);
   while (reason == stats::StopReason::go_on) {
     if (interrupted()) {
-      reason = stats::StopReason::cancelled;
-      break;
+      return stats::StopReason::cancelled;
     }
     if (auto done = visit.batch(); !done) {
       return tl::unexpected(done.error());
@@ -158,7 +146,50 @@ Result<LatencyRecord> observe_latency(const PingPongBatch& run, const VisitLimit
     rule.add(visit.samples().subspan(visit.last_batch_start()));
     reason = rule.look(visit.elapsed_ns() - began_ns);
   }
-  return make_record(visit, *cut, rule, stats::to_string(reason));
+  return reason;
+}
+
+/// A slow start can outlast the warm-up. Seen from the end of the visit, a later cut counts where
+/// what it drops is clearly another level than what it leaves.
+std::optional<stats::Truncation> later_cut(const LatencyVisit& visit,
+                                           const stats::Truncation& before) {
+  constexpr double kOtherLevel = 0.1;
+  const stats::Truncation after = visit.truncation();
+  if (after.cut <= before.cut) {
+    return std::nullopt;
+  }
+  const std::size_t first = visit.first_kept(after.cut);
+  const double dropped = stats::median(visit.samples().first(first));
+  const double kept = stats::median(visit.samples().subspan(first));
+  return std::abs(dropped - kept) > kOtherLevel * kept ? std::optional(after) : std::nullopt;
+}
+
+}  // namespace
+
+Result<LatencyRecord> observe_latency(const PingPongBatch& run, const VisitLimits& limits,
+                                      const std::function<bool()>& interrupted) {
+  LatencyVisit visit(run, limits);
+  auto cut = warm_up(visit, interrupted);
+  if (!cut) {
+    return tl::unexpected(cut.error());
+  }
+  stats::StoppingOptions options;
+  options.precision = limits.precision;
+  options.min_time_ns = limits.min_time_ns;
+  options.max_time_ns = limits.max_time_ns;
+  while (true) {
+    stats::StoppingRule rule(options);
+    rule.add(visit.samples().subspan(visit.first_kept(cut->cut)));
+    const auto reason = measure(visit, rule, visit.time_before(cut->cut), interrupted);
+    if (!reason) {
+      return tl::unexpected(reason.error());
+    }
+    const auto later = later_cut(visit, *cut);
+    if (!later || *reason == stats::StopReason::cancelled) {
+      return make_record(visit, *cut, rule, stats::to_string(*reason));
+    }
+    *cut = *later;
+  }
 }
 
 std::set<std::string> observation_flags(const LatencyRecord& record) {

@@ -44,7 +44,7 @@ TEST(TimePlan, SaysWhatItNeedsWhereEvenThreeRoundsDoNotFit) {
   EXPECT_EQ(plan.rounds, 3U);
   EXPECT_GT(plan.minimum_ns, 10 * kSecond);
   EXPECT_EQ(plan.of(Pattern::stream).max_time_ns, plan.of(Pattern::stream).min_time_ns);
-  EXPECT_NE(plan.note.find("--budget 213"), std::string::npos) << plan.note;
+  EXPECT_NE(plan.note.find("--budget 204"), std::string::npos) << plan.note;
 }
 
 TEST(TimePlan, WithoutABudgetEveryVisitMayTakeItsCap) {
