@@ -70,7 +70,8 @@ struct Host {
   // Everything that a change of the MTU can take away, as ip(8) prints it.
   [[nodiscard]] std::string state() const {
     return here.output_of(
-        "ip -o addr show dev test0 | sed 's/ *valid_lft.*//; s/ tentative//' | sort; ip route | sort; "
+        "ip -o addr show dev test0 | sed 's/ *valid_lft.*//; s/ tentative//' | sort; ip route | "
+        "sort; "
         "ip -6 route | sort; cat /proc/sys/net/ipv6/conf/test0/mtu");
   }
 };
