@@ -1,5 +1,6 @@
 #include "bench/measure/interface_mtu.hpp"
 
+#include <fmt/format.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -30,7 +31,8 @@ InterfaceMtu::InterfaceMtu(std::string interface, bool allowed)
 std::string InterfaceMtu::refusal() const {
   const auto permitted =
       facts::check_mtu_change(interface_, current_mtu(interface_), policy(false));
-  return permitted ? std::string() : permitted.error().message;
+  return permitted ? std::string()
+                   : fmt::format("{}. {}", permitted.error().message, permitted.error().remedy);
 }
 
 facts::KnobPolicy InterfaceMtu::policy(bool force) const {

@@ -184,7 +184,8 @@ class Responder {
     if (!request || !end_ || !meter_) {
       return request ? no_visit() : Answer(tl::unexpected(request.error()));
     }
-    end_->start({request->min_time_ns, request->max_time_ns, request->precision}, *meter_,
+    end_->begin(*meter_);
+    end_->start({request->min_time_ns, request->max_time_ns, request->precision},
                 [this](const Observation& seen) { report(seen); });
     return session::to_message(session::StartReply{});
   }

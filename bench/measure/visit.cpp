@@ -111,6 +111,8 @@ class InitiatorVisit {
   [[nodiscard]] Status measure() {
     const session::StartRequest request{plan_.limits.min_time_ns, plan_.limits.max_time_ns,
                                         plan_.limits.precision};
+    // A responder that sends starts before its reply arrives.
+    end_->begin(context_.meter);
     if (auto sent = context_.channel.send(to_message(request)); !sent) {
       return sent;
     }
@@ -120,8 +122,7 @@ class InitiatorVisit {
     result_.round.index = plan_.round;
     result_.round.started_utc = utc_now();
     started_ns_ = monotonic_ns();
-    end_->start(plan_.limits, context_.meter,
-                [this](const Observation&) { context_.channel.cancel(); });
+    end_->start(plan_.limits, [this](const Observation&) { context_.channel.cancel(); });
     return wait_for_observations(
         Deadline::after(Nanoseconds(3 * plan_.limits.max_time_ns) + kGrace));
   }

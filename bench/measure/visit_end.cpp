@@ -45,10 +45,12 @@ Result<EffectiveRecord> VisitEnd::effective() {
   return record;
 }
 
-void VisitEnd::start(const VisitLimits& limits, HostMeter& meter,
-                     std::function<void(const Observation&)> done) {
+void VisitEnd::begin(HostMeter& meter) {
   meter_ = &meter;
   before_ = meter.take();
+}
+
+void VisitEnd::start(const VisitLimits& limits, std::function<void(const Observation&)> done) {
   io_thread_ = std::jthread([this, limits, done = std::move(done)] {
     run_duty(limits);
     finished_ = true;

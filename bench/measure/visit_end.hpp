@@ -39,7 +39,7 @@ struct EffectiveRecord {
 };
 
 /// One end of one visit, the same on both hosts: runs its duty on an io thread and meters what it
-/// costs. Order of calls: connect, start, (wait,) stop. The destructor cancels and joins.
+/// costs. Order of calls: connect, begin, start, (wait,) stop. The destructor cancels and joins.
 /// [control-thread] unless said otherwise.
 class VisitEnd {
  public:
@@ -52,10 +52,11 @@ class VisitEnd {
   [[nodiscard]] Status connect(const plugin::Blob& peer) { return session_.connect(peer); }
   [[nodiscard]] Result<EffectiveRecord> effective();
 
+  /// Reads the counters, before either end may send. `meter` must outlive stop().
+  void begin(HostMeter& meter);
+
   /// Starts the io thread; `done` is called on it when the duty has ended by itself or by stop().
-  /// `meter` must outlive stop().
-  void start(const VisitLimits& limits, HostMeter& meter,
-             std::function<void(const Observation&)> done);
+  void start(const VisitLimits& limits, std::function<void(const Observation&)> done);
 
   /// True when the duty has ended. [any-thread]
   [[nodiscard]] bool finished() const { return finished_; }
