@@ -27,8 +27,8 @@ import validate_document  # noqa: E402
 Document = dict[str, Any]
 Row = dict[str, Any]
 
-BRIEF = ("--transport", "tcp", "--rounds", "1", "--budget", "2s")
-"""Flags of a run that only has to work: one round, as short as a stream's window allows."""
+BRIEF = ("--transport", "tcp", "--rounds", "1")
+"""Flags of a run that only has to work; pair() adds a budget that a stream's window just fits."""
 
 _numbers = itertools.count()
 
@@ -85,12 +85,14 @@ def pair_words(*flags: str, peer: str = "nb-b", insecure: bool = True) -> list[s
 
 
 def pair(bed: Testbed, *flags: str, peer: str = "nb-b", insecure: bool = True, host: str = "a",
-         code: int = 0, timeout: float = 120, to: Path | None = None,
+         code: int = 0, timeout: float = 120, to: Path | None = None, budget: str = "2s",
          env: Mapping[str, str] | None = None) -> Outcome:
-    """Runs pair with --json FILE to its end, so that its tables are on standard output.
-    AssertionError unless it exits with `code`, and unless the document it wrote is valid."""
+    """Runs pair with --json FILE to its end, so that its tables are on standard output. budget: ""
+    for the profile's. AssertionError unless it exits with `code`, and unless the document it
+    wrote is valid."""
     target = to or bed.scratch / f"result-{next(_numbers)}.json"
-    words = pair_words(*flags, "--json", str(target), peer=peer, insecure=insecure)
+    words = pair_words(*flags, *(["--budget", budget] if budget else []), "--json", str(target),
+                       peer=peer, insecure=insecure)
     began = time.monotonic()
     done = bed.run(host, words, timeout=timeout, check=False, env=env)
     seconds = time.monotonic() - began
