@@ -84,14 +84,22 @@ int run_transports(std::span<char* const> arguments) {
       "Lists each transport with its workloads and tunables, or the reason why it is unavailable.",
       "netbench transports"};
   bool markdown = false;
+  std::vector<std::string> names;
+  app.add_option("name", names, "only these (default: all)");
   app.add_flag("--markdown", markdown, "as Markdown tables");
-  app.footer("\nExample:\n  netbench transports\n");
+  app.footer(
+      "\nExamples:\n"
+      "  netbench transports\n"
+      "  netbench transports tcp udp --markdown\n");
   if (const auto exit_code = parse_or_print(app, arguments)) {
     return *exit_code;
   }
   const plugin::PluginHost host;
   std::vector<Listed> all;
-  for (const std::string& name : host.names()) {
+  if (names.empty()) {
+    names = host.names();
+  }
+  for (const std::string& name : names) {
     // Probed first, in a child: a plug-in that crashes when it is loaded must not end the list.
     plugin::ProbeReport probe = host.probe_isolated(name);
     auto transport = probe.availability == plugin::Availability::broken
