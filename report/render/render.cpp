@@ -18,6 +18,8 @@ constexpr std::string_view kLegend =
     "i/r: initiator/responder; n: rounds; stop: conv = the precision was reached, noise = the "
     "interval no longer narrowed, max = the time was up";
 
+constexpr int kMarkdownWidth = 100;  // of the error, which stands in a code block
+
 /// Sections that are lists of paragraphs, in their order.
 struct Section {
   std::string title;
@@ -48,8 +50,14 @@ std::string section_text(const Section& section, const RenderOptions& options) {
   return text;
 }
 
-std::string error_text(const Document& document) {
-  return document.error ? to_text(*document.error) + "\n" : std::string();
+std::string error_text(const Document& document, int width) {
+  if (!document.error) {
+    return {};
+  }
+  const Error& error = *document.error;
+  const std::string remedy =
+      error.remedy.empty() ? std::string() : wrapped("  " + error.remedy, width, 2) + "\n";
+  return wrapped(fmt::format("error[{}]: {}", error.slug, error.message), width, 2) + "\n" + remedy;
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ std::string error_text(const Document& document) {
 std::string render_text(const Document& document, const RenderOptions& options) {
   std::string text =
       toned(wrapped(headline(document), options.width, 2), Tone::strong, options.color) + "\n";
-  text += toned(error_text(document), Tone::problem, options.color);
+  text += toned(error_text(document, options.width), Tone::problem, options.color);
   text += section_text({"Configuration", configuration_lines(document, options.verbose)}, options);
   for (const Table& table : result_tables(document, options.verbose)) {
     text += "\n" + table_text(table, options.width, options.color);
@@ -78,7 +86,7 @@ std::string render_markdown(const Document& document) {
   };
   std::string text = fmt::format("## {}\n", markdown_escaped(headline(document)));
   if (document.error) {
-    text += fmt::format("\n```\n{}```\n", error_text(document));
+    text += fmt::format("\n```\n{}```\n", error_text(document, kMarkdownWidth));
   }
   text += list({"Configuration", configuration_lines(document, true)});
   for (const Table& table : result_tables(document, false)) {

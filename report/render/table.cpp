@@ -228,7 +228,7 @@ std::string table_text(Table table, int width, bool color) {
 
 std::string markdown_escaped(const std::string& text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '|' || c == '*' || c == '_' || c == '<') {
       result += '\\';
     }
@@ -265,7 +265,26 @@ std::size_t display_width(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-std::string wrapped(std::string_view text, int width, int indent) {
+std::string printable(std::string_view text) {
+  constexpr unsigned char kDelete = 0x7f;
+  constexpr unsigned char kC1Lead = 0xc2;
+  constexpr unsigned char kC1End = 0xa0;
+  std::string result(text);
+  unsigned char before = 0;
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_c1 = before == kC1Lead && byte >= 0x80U && byte < kC1End;
+    if (byte < ' ' || byte == kDelete || is_c1) {
+      c = is_c1 ? static_cast<char>(kC1End) : ' ';  // U+00A0 is a space too
+    }
+    before = byte;
+  }
+  return result;
+}
+
+std::string wrapped(std::string_view paragraph, int width, int indent) {
+  const std::string clean = printable(paragraph);
+  std::string_view text = clean;
   const auto margin = static_cast<std::size_t>(std::max(indent, 0));
   std::size_t room = static_cast<std::size_t>(std::max(width, 1));
   std::string result;

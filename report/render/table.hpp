@@ -46,8 +46,13 @@ void drop_empty_columns(Table& table);
 /// Number of terminal columns of UTF-8 text without wide characters.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-/// Breaks a paragraph at spaces into lines of at most `width`, the second and further ones
-/// indented. A longer word stands alone, except that a line never gets longer than the word needs.
+/// The text with a space for each control character (C0, DEL and the C1 ones of UTF-8): texts of a
+/// document come from another host and must not drive the terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Breaks a printable() paragraph at spaces into lines of at most `width`, the second and further
+/// ones indented. A longer word stands alone, except that a line never gets longer than the word
+/// needs.
 [[nodiscard]] std::string wrapped(std::string_view text, int width, int indent);
 
 }  // namespace netbench::report

@@ -53,6 +53,24 @@ TEST(RenderText, HasNoControlCharactersUnlessColourIsAsked) {
   EXPECT_NE(render_text(test::sample_document(), {.color = true}).find('\x1b'), std::string::npos);
 }
 
+TEST(RenderText, TextsOfADocumentDoNotDriveTheTerminal) {
+  Document document = test::sample_document();
+  document.hosts.at("h1").name =
+      "evil\x1b[2J\x7f\xC2\x9B"
+      "31m\nhost";
+  document.measurements[7].error->slug = "a\x1b]0;title\x07";
+  document.measurements[4].tunables.notes = {"note\r\x1b[31m"};
+  document.error = Error{"x", "gone\x1b[1m", "do\x1b[1m", ExitClass::error};
+  for (const std::string& text :
+       {render_text(document), render_markdown(document), render_text(document, {.width = 50})}) {
+    for (const char c : text) {
+      EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << int{c};
+      EXPECT_NE(c, '\x7f');
+    }
+    EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
+  }
+}
+
 TEST(RenderText, ShowsFailedRowsWithTheirSlug) {
   const std::string text = render_text(test::sample_document());
   EXPECT_NE(text.find("failed: peer-vanished"), std::string::npos);
