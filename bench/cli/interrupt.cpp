@@ -23,6 +23,7 @@ sigset_t handled_signals() {
 }  // namespace
 
 Interrupt::Interrupt() {
+  ::signal(SIGPIPE, SIG_IGN);
   const sigset_t set = handled_signals();
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

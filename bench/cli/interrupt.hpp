@@ -12,7 +12,7 @@ namespace netbench::cli {
 
 /// Takes SIGINT, SIGTERM and SIGHUP on a thread of its own. Make one before any other thread, which
 /// then never sees these signals. The second signal ends the process at once, with the default
-/// action.
+/// action. SIGPIPE is ignored: a reader that has gone must not keep settings from being restored.
 class Interrupt {
  public:
   Interrupt();

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -89,9 +90,13 @@ void PairOutput::row_changed(const std::vector<Measurement>& rows, std::size_t i
   const Measurement& row = rows[index];
   if (options_.stream) {
     const bool has_round = !row.rounds.empty();
-    note_write_failure(print_all(
+    const Status printed = print_all(
         (has_round ? report::round_event(row, row.rounds.back()) : report::point_event(row)) +
-        "\n"));
+        "\n");
+    if (!printed && !write_failure_) {
+      ::kill(::getpid(), SIGTERM);  // nobody reads: the run ends in order
+    }
+    note_write_failure(printed);
   }
   document_.measurements = rows;
   if (writer_) {
