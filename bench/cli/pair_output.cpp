@@ -60,6 +60,12 @@ Result<std::unique_ptr<PairOutput>> PairOutput::create(const PairOptions& option
                                                        Document& document) {
   std::unique_ptr<PairOutput> output(new PairOutput(options, document));
   if (!options.json.empty()) {
+    // What cannot be gone on with must not be written over.
+    if (options.resume) {
+      if (const auto earlier = report::read_resumable(options.json); !earlier) {
+        return tl::unexpected(earlier.error());
+      }
+    }
     auto writer = report::DocumentWriter::create(options.json, {options.resume});
     if (!writer) {
       return tl::unexpected(writer.error());

@@ -117,6 +117,10 @@ class PairRun {
       earlier_ = std::move(**earlier);
       document_.run.id = earlier_->run.id;
       document_.run.started_utc = earlier_->run.started_utc;
+      // Kept whatever happens before the sweep goes on.
+      document_.measurements = earlier_->measurements;
+      document_.hosts = earlier_->hosts;
+      document_.config = earlier_->config;
     }
     return {};
   }
@@ -287,8 +291,11 @@ class PairRun {
     if (!time_.note.empty()) {
       log(LogLevel::warning, time_.note);
     }
+    if (auto taken = take_over_rows(); !taken) {
+      return taken;
+    }
     record_config(request, budget);
-    return take_over_rows();
+    return {};
   }
 
   void record_config(const plan::PlanRequest& request, std::int64_t budget_ns) {
