@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "bench/facts/path_mtu.hpp"
 #include "bench/measure/checks.hpp"
 #include "bench/measure/summary.hpp"
 #include "bench/measure/visit.hpp"
+#include "bench/plugin/cache.hpp"
 
 namespace netbench::measure {
 
@@ -22,7 +22,13 @@ class Sweep {
  public:
   Sweep(const plan::SweepPlan& plan, const plan::TimePlan& time, MtuAxis& mtu,
         const SweepContext& context, std::vector<Measurement>& rows, SweepSink& sink)
-      : plan_(plan), time_(time), mtu_(mtu), context_(context), rows_(rows), sink_(sink) {}
+      : plan_(plan),
+        time_(time),
+        mtu_(mtu),
+        context_(context),
+        rows_(rows),
+        sink_(sink),
+        transports_(context.plugins) {}
 
   [[nodiscard]] Status run() {
     const std::vector<plan::Visit> order = plan_.order();
@@ -57,7 +63,7 @@ class Sweep {
     if (!prepare_mtu(point, row)) {
       return {};
     }
-    const auto transport = transport_of(point.transport);
+    const auto transport = transports_.get(point.transport);
     if (!transport) {
       note_failure(row, transport.error());
       return {};
@@ -99,7 +105,7 @@ class Sweep {
 
   [[nodiscard]] bool emulate_mtu(plan::TestPoint& point, Measurement& row,
                                  const std::string& reason) {
-    const auto transport = transport_of(point.transport);
+    const auto transport = transports_.get(point.transport);
     if (!transport || transport->spec().find_tunable(kMssTunable) == nullptr) {
       row.status = MeasurementStatus::skipped;
       row.error = Error{
@@ -118,18 +124,6 @@ class Sweep {
       row.tunables.notes.push_back(fmt::format("MTU {} emulated {}", point.mtu_bytes, reason));
     }
     return true;
-  }
-
-  [[nodiscard]] Result<plugin::Transport> transport_of(const std::string& name) {
-    const auto found = transports_.find(name);
-    if (found != transports_.end()) {
-      return found->second;
-    }
-    auto loaded = context_.plugins.load(name);
-    if (loaded) {
-      transports_.emplace(name, *loaded);
-    }
-    return loaded;
   }
 
   [[nodiscard]] VisitLimits limits_of(const plan::TestPoint& point) const {
@@ -189,7 +183,7 @@ class Sweep {
   const SweepContext& context_;
   std::vector<Measurement>& rows_;
   SweepSink& sink_;
-  std::map<std::string, plugin::Transport> transports_;
+  plugin::TransportCache transports_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "bench/measure/end_meter.hpp"
 #include "bench/measure/interface_mtu.hpp"
 #include "bench/measure/visit_end.hpp"
+#include "bench/plugin/cache.hpp"
 
 namespace netbench::measure {
 
@@ -33,7 +33,7 @@ std::vector<std::uint8_t> bytes_of(const session::SocketAddress& address) {
 class Responder {
  public:
   Responder(session::Channel& channel, const ResponderContext& context)
-      : channel_(channel), context_(context) {}
+      : channel_(channel), context_(context), transports_(context.plugins) {}
 
   ~Responder() {
     drop_visit();
@@ -137,7 +137,7 @@ class Responder {
       return tl::unexpected(request.error());
     }
     drop_visit();
-    const auto transport = transport_of(request->point.transport);
+    const auto transport = transports_.get(request->point.transport);
     if (!transport) {
       return tl::unexpected(transport.error());
     }
@@ -231,24 +231,12 @@ class Responder {
     }
   }
 
-  [[nodiscard]] Result<plugin::Transport> transport_of(const std::string& name) {
-    const auto found = transports_.find(name);
-    if (found != transports_.end()) {
-      return found->second;
-    }
-    auto loaded = context_.plugins.load(name);
-    if (loaded) {
-      transports_.emplace(name, *loaded);
-    }
-    return loaded;
-  }
-
   session::Channel& channel_;
   const ResponderContext& context_;
   std::string interface_;
   std::optional<HostMeter> meter_;
   std::optional<InterfaceMtu> mtu_;
-  std::map<std::string, plugin::Transport> transports_;
+  plugin::TransportCache transports_;
   Duty duty_ = Duty::serve;
   std::unique_ptr<VisitEnd> end_;
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/model/codec.hpp"
+#include "bench/session/body_reader.hpp"
 #include "bench/session/messages.hpp"
 
 namespace netbench::session {
@@ -15,127 +16,12 @@ namespace {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kHexDigits = "0123456789abcdef";
-
-std::string to_hex(const std::vector<std::uint8_t>& bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const std::uint8_t byte : bytes) {
-    text.push_back(kHexDigits[byte >> 4U]);
-    text.push_back(kHexDigits[byte & 15U]);
-  }
-  return text;
-}
-
-tl::unexpected<Error> bad(std::string_view type, std::string_view why) {
-  return fail("protocol", fmt::format("the peer's \"{}\" message is not understood: {}", type, why),
-              "Use the same version of netbench on both hosts.");
-}
-
-/// Reads members of a message's body; the first failure is kept and the rest read as defaults.
-class Reader {
- public:
-  Reader(std::string_view type, const Json& body) : type_(type), body_(body) {}
-
-  [[nodiscard]] std::int64_t integer(const char* key) {
-    const Json* value = member(key, &Json::is_number_integer, "a whole number");
-    return value != nullptr ? value->get<std::int64_t>() : 0;
-  }
-  [[nodiscard]] std::uint64_t unsigned_integer(const char* key) {
-    const Json* value = member(key, &Json::is_number_unsigned, "a whole number");
-    return value != nullptr ? value->get<std::uint64_t>() : 0;
-  }
-  [[nodiscard]] double number(const char* key) {
-    const Json* value = member(key, &Json::is_number, "a number");
-    return value != nullptr ? value->get<double>() : 0;
-  }
-  [[nodiscard]] bool boolean(const char* key) {
-    const Json* value = member(key, &Json::is_boolean, "true or false");
-    return value != nullptr && value->get<bool>();
-  }
-  [[nodiscard]] std::string text(const char* key) {
-    const Json* value = member(key, &Json::is_string, "a text");
-    return value != nullptr ? value->get<std::string>() : std::string();
-  }
-  [[nodiscard]] std::vector<std::uint8_t> hex(const char* key) { return from_hex(key, text(key)); }
-  [[nodiscard]] std::vector<std::uint8_t> from_hex(const char* key, std::string_view digits) {
-    std::vector<std::uint8_t> bytes;
-    for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
-      const auto high = kHexDigits.find(digits[i]);
-      const auto low = kHexDigits.find(digits[i + 1]);
-      if (high == std::string_view::npos || low == std::string_view::npos) {
-        note(fmt::format("\"{}\" is not hexadecimal", key));
-        return {};
-      }
-      bytes.push_back(static_cast<std::uint8_t>(high * 16 + low));
-    }
-    return bytes;
-  }
-  [[nodiscard]] std::vector<std::string> texts(const char* key) {
-    std::vector<std::string> values;
-    if (const Json* list = member(key, &Json::is_array, "a list")) {
-      for (const Json& value : *list) {
-        value.is_string() ? values.push_back(value.get<std::string>())
-                          : note(fmt::format("\"{}\" holds something else than texts", key));
-      }
-    }
-    return values;
-  }
-  /// A value with a decoder of its own.
-  template <class T>
-  [[nodiscard]] T value(const char* key, Result<T> (*decode)(const Json&)) {
-    const auto found = body_.find(key);
-    if (found == body_.end()) {
-      note(fmt::format("\"{}\" is missing", key));
-      return {};
-    }
-    auto decoded = decode(*found);
-    if (!decoded) {
-      note(decoded.error().message);
-      return {};
-    }
-    return std::move(*decoded);
-  }
-  template <class T>
-  [[nodiscard]] std::optional<T> optional(const char* key, Result<T> (*decode)(const Json&)) {
-    return body_.contains(key) ? std::optional<T>(value(key, decode)) : std::nullopt;
-  }
-
-  template <class T>
-  [[nodiscard]] Result<T> finish(T value) const {
-    if (!failure_.empty()) {
-      return bad(type_, failure_);
-    }
-    return value;
-  }
-  void note(std::string why) {
-    if (failure_.empty()) {
-      failure_ = std::move(why);
-    }
-  }
-
- private:
-  [[nodiscard]] const Json* member(const char* key, bool (Json::*is)() const noexcept,
-                                   std::string_view what) {
-    const auto found = body_.find(key);
-    if (found == body_.end() || !((*found).*is)()) {
-      note(fmt::format("\"{}\" is not {}", key, what));
-      return nullptr;
-    }
-    return &*found;
-  }
-
-  std::string_view type_;
-  const Json& body_;
-  std::string failure_;
-};
-
 OrderedJson encode_level(const plan::Level& level) {
   return {{"number", level.number}, {"text", level.text}, {"auto", level.is_auto}};
 }
 
 Result<plan::Level> decode_level(const Json& json) {
-  Reader reader("level", json);
+  BodyReader reader("level", json);
   plan::Level level;
   level.number = reader.integer("number");
   level.text = reader.text("text");
@@ -176,11 +62,11 @@ Result<plan::Pattern> decode_pattern(const std::string& text) {
       return pattern;
     }
   }
-  return bad("open", fmt::format("the pattern \"{}\" is unknown", text));
+  return misunderstood("open", fmt::format("the pattern \"{}\" is unknown", text));
 }
 
 Result<plan::TestPoint> decode_point(const Json& json) {
-  Reader reader("open", json);
+  BodyReader reader("open", json);
   plan::TestPoint point;
   point.transport = reader.text("transport");
   point.workload = reader.text("workload");
@@ -259,17 +145,17 @@ OrderedJson body_of(const AbortRequest&) { return OrderedJson::object(); }
 OrderedJson body_of(const AbortReply&) { return OrderedJson::object(); }
 OrderedJson body_of(const ErrorReply& value) { return {{"error", encode(value.error)}}; }
 
-void read(Reader& reader, HostRequest& value) {
+void read(BodyReader& reader, HostRequest& value) {
   value.client_pid = static_cast<int>(reader.integer("client_pid"));
 }
-void read(Reader& reader, HostReply& value) {
+void read(BodyReader& reader, HostReply& value) {
   value.host = reader.value("host", decode_host_info);
   value.agent_pid = static_cast<int>(reader.integer("agent_pid"));
   value.allow_knobs = reader.boolean("allow_knobs");
   value.knobs_refused_because = reader.text("knobs_refused_because");
 }
-void read(Reader&, PathProbeRequest&) {}
-void read(Reader& reader, PathProbeReply& value) {
+void read(BodyReader&, PathProbeRequest&) {}
+void read(BodyReader& reader, PathProbeReply& value) {
   value.token = reader.hex("token");
   for (const std::string& text : reader.texts("echo_tokens")) {
     value.echo_tokens.push_back(reader.from_hex("echo_tokens", text));
@@ -277,56 +163,60 @@ void read(Reader& reader, PathProbeReply& value) {
   value.udp_port = static_cast<std::uint16_t>(reader.integer("udp_port"));
   value.note = reader.text("note");
 }
-void read(Reader& reader, MtuRequest& value) {
+void read(BodyReader& reader, MtuRequest& value) {
   value.mtu_bytes = reader.integer("mtu_bytes");
   value.force = reader.boolean("force");
 }
-void read(Reader& reader, MtuReply& value) {
+void read(BodyReader& reader, MtuReply& value) {
   value.before_bytes = reader.integer("before_bytes");
   value.now_bytes = reader.integer("now_bytes");
 }
-void read(Reader& reader, OpenRequest& value) {
+void read(BodyReader& reader, OpenRequest& value) {
   value.point = reader.value("point", decode_point);
   value.seed = reader.unsigned_integer("seed");
   value.deadline_ns = reader.integer("deadline_ns");
 }
-void read(Reader& reader, OpenReply& value) { value.blob = reader.hex("blob"); }
-void read(Reader& reader, ConnectRequest& value) { value.blob = reader.hex("blob"); }
-void read(Reader& reader, ConnectReply& value) {
+void read(BodyReader& reader, OpenReply& value) { value.blob = reader.hex("blob"); }
+void read(BodyReader& reader, ConnectRequest& value) { value.blob = reader.hex("blob"); }
+void read(BodyReader& reader, ConnectReply& value) {
   value.effective = reader.value("effective", decode_value_map);
   value.notes = reader.texts("notes");
   value.capped = reader.boolean("capped");
   value.method = reader.text("method");
 }
-void read(Reader& reader, StartRequest& value) {
+void read(BodyReader& reader, StartRequest& value) {
   value.min_time_ns = reader.integer("min_time_ns");
   value.max_time_ns = reader.integer("max_time_ns");
   value.precision = reader.number("precision");
 }
-void read(Reader&, StartReply&) {}
-void read(Reader& reader, Observed& value) {
+void read(BodyReader&, StartReply&) {}
+void read(BodyReader& reader, Observed& value) {
   value.stream = reader.optional("stream", decode_stream_record);
   value.error = reader.optional("error", decode_error);
 }
-void read(Reader& reader, StopRequest& value) { value.timeout_ns = reader.integer("timeout_ns"); }
-void read(Reader& reader, StopReply& value) {
+void read(BodyReader& reader, StopRequest& value) {
+  value.timeout_ns = reader.integer("timeout_ns");
+}
+void read(BodyReader& reader, StopReply& value) {
   value.end = reader.value("end", decode_end_record);
   value.stop_error = reader.text("stop_error");
 }
-void read(Reader&, AbortRequest&) {}
-void read(Reader&, AbortReply&) {}
-void read(Reader& reader, ErrorReply& value) { value.error = reader.value("error", decode_error); }
+void read(BodyReader&, AbortRequest&) {}
+void read(BodyReader&, AbortReply&) {}
+void read(BodyReader& reader, ErrorReply& value) {
+  value.error = reader.value("error", decode_error);
+}
 
 template <class T>
 Result<T> read_message(const Message& message) {
   const auto body = parse_json_text(message.body);
   if (!body) {
-    return bad(message.type, body.error().message);
+    return misunderstood(message.type, body.error().message);
   }
   if (!body->is_object()) {
-    return bad(message.type, "its body is not an object");
+    return misunderstood(message.type, "its body is not an object");
   }
-  Reader reader(message.type, *body);
+  BodyReader reader(message.type, *body);
   T value{};
   read(reader, value);
   return reader.finish(std::move(value));
@@ -368,7 +258,7 @@ Result<T> Codec<T>::decode(const Message& message) {
     auto reply = read_message<ErrorReply>(message);
     return tl::unexpected(reply ? reply->error : reply.error());
   }
-  return bad(message.type, fmt::format("a \"{}\" was due", name_of(T{})));
+  return misunderstood(message.type, fmt::format("a \"{}\" was due", name_of(T{})));
 }
 
 template <class T>
