@@ -11,15 +11,27 @@
 #include "bench/cli/pair_run.hpp"
 #include "bench/cli/parse.hpp"
 #include "bench/core/clock.hpp"
-#include "report/document/document.hpp"
+#include "report/document/writer.hpp"
 
 namespace netbench::cli {
 
 namespace {
 
-/// Settles the status of a document whose run ended with `outcome`. Rows that have rounds make it
-/// partial at worst.
-void settle(Document& document, const Status& outcome) {
+/// The error of a run that ended early. Rounds that were measured make it partial at worst, and
+/// worth going on with.
+Error early_end(Error error, bool measured, const std::string& json) {
+  if (measured && error.exit_class == ExitClass::nothing_measured) {
+    error.exit_class = ExitClass::partial;
+  }
+  if (measured && !json.empty() && json != "-") {
+    error.remedy = "What was measured is kept; the same command with --resume goes on." +
+                   (error.remedy.empty() ? "" : "\n  " + error.remedy);
+  }
+  return error;
+}
+
+/// Settles the status of a document whose run ended with `outcome`; `json` is its file.
+void settle(Document& document, const Status& outcome, const std::string& json) {
   document.run.finished_utc = utc_now();
   std::size_t measured = 0;
   std::size_t failed = 0;
@@ -28,11 +40,8 @@ void settle(Document& document, const Status& outcome) {
     failed += row.status == MeasurementStatus::failed ? 1 : 0;
   }
   if (!outcome) {
-    document.error = outcome.error();
+    document.error = early_end(outcome.error(), measured > 0, json);
     document.status = measured > 0 ? DocumentStatus::partial : DocumentStatus::failed;
-    if (measured > 0 && document.error->exit_class == ExitClass::nothing_measured) {
-      document.error->exit_class = ExitClass::partial;
-    }
     return;
   }
   if (failed == 0) {
@@ -49,14 +58,18 @@ void settle(Document& document, const Status& outcome) {
 /// A run that ended before its outputs were open: the error, and a document where one was due.
 int refuse(std::span<char* const> words, const Error& error) {
   const std::string target = json_target(words);
-  if (target == "-") {
+  auto writer = target.empty() ? Result<report::DocumentWriter>(tl::unexpected(error))
+                               : report::DocumentWriter::create(target);
+  if (writer) {
     Document document;
     document.status = DocumentStatus::failed;
     document.error = error;
     document.run.netbench_version = NETBENCH_VERSION;
     document.run.started_utc = utc_now();
     document.run.finished_utc = document.run.started_utc;
-    fmt::print("{}", report::document_text(document));
+    if (const auto written = writer->finish(document); !written) {
+      static_cast<void>(report(written.error()));
+    }
   }
   return report(error);
 }
@@ -79,7 +92,7 @@ int run_pair(std::span<char* const> words) {
   if (!output) {
     return refuse(words, output.error());
   }
-  settle(document, run_measurements(options, plugins, interrupt, document, **output));
+  settle(document, run_measurements(options, plugins, interrupt, document, **output), options.json);
   return static_cast<int>((*output)->finish());
 }
 

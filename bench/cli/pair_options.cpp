@@ -326,6 +326,9 @@ Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::Plugin
   return parsed;
 }
 
-std::string json_target(std::span<char* const> words) { return peek(words, "--json"); }
+std::string json_target(std::span<char* const> words) {
+  std::string target = peek(words, "--json");
+  return target.starts_with("--") ? std::string() : target;  // the value is missing
+}
 
 }  // namespace netbench::cli

@@ -106,7 +106,7 @@ void PairOutput::row_changed(const std::vector<Measurement>& rows, std::size_t i
   }
   document_.measurements = rows;
   if (writer_) {
-    note_write_failure(writer_->write_partial(public_document()));
+    note_partial_failure(writer_->write_partial(public_document()));
   }
 }
 
@@ -115,6 +115,14 @@ void PairOutput::note_write_failure(const Status& written) {
     write_failure_ = written.error();
     clear_progress();
     log(LogLevel::error, to_text(written.error()));
+  }
+}
+
+void PairOutput::note_partial_failure(const Status& written) {
+  if (!written && !partial_failed_) {
+    partial_failed_ = true;
+    clear_progress();
+    log(LogLevel::warning, to_text(written.error()));
   }
 }
 

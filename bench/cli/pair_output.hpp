@@ -37,6 +37,8 @@ class PairOutput final : public measure::SweepSink {
   void show_progress();
   void clear_progress();
   void note_write_failure(const Status& written);
+  /// Not the run's failure yet: finish() tries again. Said once.
+  void note_partial_failure(const Status& written);
   [[nodiscard]] Status write_text(const std::string& target, const std::string& text);
   [[nodiscard]] Document public_document() const;
 
@@ -44,6 +46,7 @@ class PairOutput final : public measure::SweepSink {
   Document& document_;
   std::optional<report::DocumentWriter> writer_;
   std::optional<Error> write_failure_;
+  bool partial_failed_ = false;
   bool progress_ = false;  // standard error is a terminal
   bool color_ = false;
   std::string shown_;

@@ -16,6 +16,7 @@
 #include "bench/core/log.hpp"
 #include "bench/core/units.hpp"
 #include "bench/facts/host_facts.hpp"
+#include "bench/facts/mtu_knob.hpp"
 #include "bench/measure/harness_cost.hpp"
 #include "bench/measure/initiator.hpp"
 #include "bench/measure/interface_mtu.hpp"
@@ -60,15 +61,16 @@ class PairRun {
   PairRun& operator=(const PairRun&) = delete;
 
   [[nodiscard]] Status run() {
+    for (const std::string& line : facts::recover_journal()) {
+      log(LogLevel::warning, line);
+    }
     using Step = Status (PairRun::*)();
     for (const Step step : {&PairRun::choose_transports, &PairRun::resume, &PairRun::connect,
                             &PairRun::compare_transports, &PairRun::meet_hosts,
                             &PairRun::probe_path, &PairRun::make_plan, &PairRun::sweep}) {
-      if (interrupt_.flag()) {
-        return fail("interrupted", "stopped by a signal", {}, ExitClass::interrupted);
-      }
-      if (auto done = (this->*step)(); !done) {
-        return done;
+      const Status done = interrupt_.flag() ? interrupted() : (this->*step)();
+      if (!done) {
+        return interrupt_.flag() ? interrupted() : connection_ ? with_an_agent(done.error()) : done;
       }
     }
     channel().close();
@@ -76,6 +78,18 @@ class PairRun {
   }
 
  private:
+  /// What ends a run that had an agent already: not the user's error, but the hosts'.
+  [[nodiscard]] static Status with_an_agent(Error error) {
+    if (error.exit_class == ExitClass::error) {
+      error.exit_class = ExitClass::nothing_measured;
+    }
+    return tl::unexpected(std::move(error));
+  }
+
+  [[nodiscard]] static Status interrupted() {
+    return fail("interrupted", "stopped by a signal", {}, ExitClass::interrupted);
+  }
+
   [[nodiscard]] session::Channel& channel() { return *connection_->channel; }
   [[nodiscard]] HostInfo& local() { return document_.hosts["h0"]; }
   [[nodiscard]] HostInfo& remote() { return document_.hosts["h1"]; }
@@ -184,11 +198,7 @@ class PairRun {
     output_.say(fmt::format("connecting to {} …", options_.peer));
     auto connection = session::connect_agent(*options);
     if (!connection) {
-      Error error = connection.error();
-      if (error.slug == "cancelled") {
-        error = {"interrupted", "stopped by a signal", {}, ExitClass::interrupted};
-      }
-      return tl::unexpected(error);
+      return tl::unexpected(connection.error());
     }
     connection_ = std::move(*connection);
     document_.run.authenticated = channel().secure();

@@ -63,7 +63,8 @@ class KnobJournal {
 
 /// Restores what a killed process of this network namespace left changed; files of a living process
 /// are left alone, those of an earlier boot or of an interface that is gone are removed. One
-/// sentence for each interface, for the log. To be called at the start of an agent.
+/// sentence for each interface, for the log. To be called at the start of an agent and
+/// of a run.
 [[nodiscard]] std::vector<std::string> recover_journal(
     const std::filesystem::path& directory = default_state_directory());
 

@@ -38,9 +38,12 @@ void set_socket_options(int fd, Nanoseconds silence) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-Error make_error(std::string slug, std::string message) {
-  return Error{std::move(slug), std::move(message), {}, ExitClass::error};
+Error make_error(std::string slug, std::string message, std::string remedy = {}) {
+  return Error{std::move(slug), std::move(message), std::move(remedy), ExitClass::error};
 }
+
+constexpr const char* kSeeOtherEnd = "see whether netbench still runs there; its log says more";
+constexpr const char* kSeeLink = "see whether the other host and the link to it are up";
 
 std::string heartbeat_frame() { return encode_frame({kHeartbeatType, {}}).value(); }
 
@@ -239,9 +242,12 @@ void Channel::deliver(Message message) {
 
 Channel::Step Channel::on_stream_end(IoState state) {
   end(state == IoState::closed
-          ? make_error("peer-closed", fmt::format("{} closed the control connection", peer_.text()))
-          : make_error("peer-lost", fmt::format("the control connection to {} failed: {}",
-                                                peer_.text(), stream_.failure())));
+          ? make_error("peer-closed", fmt::format("{} closed the control connection", peer_.text()),
+                       kSeeOtherEnd)
+          : make_error("peer-lost",
+                       fmt::format("the control connection to {} failed: {}", peer_.text(),
+                                   stream_.failure()),
+                       kSeeLink));
   return Step::stop;
 }
 
@@ -279,7 +285,8 @@ Channel::Step Channel::check_time() {
   if (now - last_received_ns_ >= options_.silence.count()) {
     end(make_error("peer-lost",
                    fmt::format("{} has been silent for {:.1f} s on the control connection",
-                               peer_.text(), 1e-9 * static_cast<double>(now - last_received_ns_))));
+                               peer_.text(), 1e-9 * static_cast<double>(now - last_received_ns_)),
+                   kSeeLink));
     return Step::stop;
   }
   const std::lock_guard lock(mutex_);

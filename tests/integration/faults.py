@@ -103,6 +103,9 @@ class RunningPair:
             host, [netbench_binary(), "pair", "--peer", peer, *words, "--quiet", "--json",
                    self.path], env=env)
 
+    def signal(self, number: int) -> None:
+        self.process.signal(number)
+
     def wait_for_round(self) -> None:
         """Until the first round is over and saved."""
         wait_until(lambda: self.partial.exists() or not self.process.alive(), "a round", 30)
