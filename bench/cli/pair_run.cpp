@@ -21,6 +21,7 @@
 #include "bench/measure/initiator.hpp"
 #include "bench/measure/interface_mtu.hpp"
 #include "bench/measure/path_probe.hpp"
+#include "bench/measure/row_notes.hpp"
 #include "bench/plan/builder.hpp"
 #include "bench/session/client.hpp"
 #include "bench/session/messages.hpp"
@@ -380,6 +381,7 @@ class PairRun {
 
   /// What needs the facts of both hosts: the wire's ceiling, and the harness's own share.
   void finish_row(Measurement& row) {
+    measure::note_counters(row);
     report::CeilingOptions ceiling_options;
     ceiling_options.link_rate_bps = options_.link_rate_bps;
     if (options_.link_overhead_bytes > 0) {
