@@ -122,6 +122,18 @@ void discard_strays(int fd) {
   }
 }
 
+Result<UniqueFd> connected_socket(const SocketAddress& from, const SocketAddress& to) {
+  auto fd = bound_socket(from);
+  if (!fd) {
+    return tl::unexpected(with_context(fd.error(), "a data socket"));
+  }
+  if (::connect(fd->get(), to.get(), to.size) != 0) {
+    return fail_errno("udp-socket", fmt::format("connecting UDP to {}", to.text()), errno);
+  }
+  discard_strays(fd->get());
+  return fd;
+}
+
 }  // namespace
 
 Result<UniqueFd> UdpDesk::open_socket(const std::string& address, std::uint16_t port) {
@@ -191,20 +203,16 @@ Result<SocketAddress> UdpDesk::wait_for_source(const Token& token, const Deadlin
 
 Result<UniqueFd> UdpDesk::make_socket(const SocketAddress& source,
                                       const SocketAddress& local) const {
-  const bool usable = local.size != 0 && unmapped(local).family() == source.family();
-  const bool fixed = !is_any(bound_) && bound_.family() == source.family();
-  const SocketAddress from = fixed    ? bound_
-                             : usable ? with_port(unmapped(local), port())
-                                      : any_address(source.family(), port());
-  auto fd = bound_socket(from);
-  if (!fd) {
-    return tl::unexpected(with_context(fd.error(), "a data socket"));
+  if (!is_any(bound_) && bound_.family() == source.family()) {
+    return connected_socket(bound_, source);
   }
-  if (::connect(fd->get(), source.get(), source.size) != 0) {
-    return fail_errno("udp-socket", fmt::format("connecting UDP to {}", source.text()), errno);
+  if (local.size != 0 && unmapped(local).family() == source.family()) {
+    // The control channel may end on another address of this host (a tunnel): then the route's.
+    if (auto fd = connected_socket(with_port(unmapped(local), port()), source)) {
+      return fd;
+    }
   }
-  discard_strays(fd->get());
-  return fd;
+  return connected_socket(any_address(source.family(), port()), source);
 }
 
 Result<UniqueFd> UdpDesk::take(const Token& token, const SocketAddress& local,

@@ -47,9 +47,9 @@ class UdpDesk {
   /// token is known. Ignores everything else. Never waits longer than for a short lock.
   bool on_datagram(std::span<const std::uint8_t> datagram, const sockaddr* source,
                    socklen_t source_bytes);
-  /// Waits for the datagram of `token`. `local` is the source address to use, of size 0 where the
-  /// route decides. The token is used up when a socket is returned. Errors: `data-timeout`,
-  /// `unknown-token`, `udp-socket`.
+  /// Waits for the datagram of `token`. `local` is the source address to use; of size 0, or of no
+  /// use towards that source, the route decides. The token is used up when a socket is returned.
+  /// Errors: `data-timeout`, `unknown-token`, `udp-socket`.
   [[nodiscard]] Result<UniqueFd> take(const Token& token, const SocketAddress& local,
                                       const Deadline& deadline);
   /// Forgets all tokens: at the end of a client.

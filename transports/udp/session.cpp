@@ -2,12 +2,20 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "transports/sdk/clock.hpp"
 #include "transports/udp/handshake.hpp"
 #include "transports/udp/ping.hpp"
 #include "transports/udp/streams.hpp"
 
 namespace netbench::udp {
+namespace {
+
+/// UDP that is filtered is found out for every point anew: not after the whole deadline.
+constexpr std::int64_t kGreetingLimitNs = 3'000'000'000;
+
+}  // namespace
 
 UdpSession::UdpSession(sdk::Host host, const Options& options)
     : options_(options),
@@ -24,15 +32,15 @@ UdpSession::UdpSession(sdk::Host host, const Options& options)
 nb_blob UdpSession::describe() { return {blob_.data(), blob_.size()}; }
 
 void UdpSession::connect(std::span<const nb_blob> peers) {
-  const Patience patience{until_ns_, lifecycle_.cancelled()};
   if (options_.role == NB_RESPONDER) {
-    sockets_ = take_sockets(host_, tokens_, options_, patience);
+    sockets_ = take_sockets(host_, tokens_, options_, {until_ns_, lifecycle_.cancelled()});
   } else {
     tokens_ = read_blob(peers, options_.sockets());
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       sockets_.push_back(make_socket(options_));
     }
-    greet(sockets_, tokens_, options_, patience);
+    const std::int64_t soon_ns = sdk::MonotonicClock::now_ns() + kGreetingLimitNs;
+    greet(sockets_, tokens_, options_, {std::min(until_ns_, soon_ns), lifecycle_.cancelled()});
   }
   gso_ = options_.gso && options_.sends();
   for (const Fd& socket : sockets_) {

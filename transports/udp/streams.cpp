@@ -136,8 +136,8 @@ std::uint64_t StreamSession::received() const {
   return sum;
 }
 
-/// Windows are contiguous. One ends with the latest arrival before the time is up, so that at low
-/// rates the count is not off by the datagram that just missed it.
+/// Windows are contiguous. One ends with the latest arrival of its second half, so that the count
+/// is not off by the datagram that just missed it; where nothing arrived then, when its time is up.
 void StreamSession::observe(std::int64_t duration_ns, nb_batch_result& result) {
   if (!observing_) {
     observing_ = true;
@@ -154,7 +154,7 @@ void StreamSession::observe(std::int64_t duration_ns, nb_batch_result& result) {
     drops_[i]->read(fd(i));
   }
   const std::uint64_t fresh = count - std::exchange(window_begin_count_, count);
-  const bool ends_with_arrival = fresh > 0 && last_ns > window_begin_ns_;
+  const bool ends_with_arrival = fresh > 0 && last_ns - window_begin_ns_ >= duration_ns / 2;
   result.end_ns = ends_with_arrival ? last_ns : sdk::MonotonicClock::now_ns();
   result.begin_ns = std::exchange(window_begin_ns_, result.end_ns);
   result.messages = static_cast<std::int64_t>(fresh);

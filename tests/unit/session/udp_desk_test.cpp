@@ -147,6 +147,22 @@ TEST(UdpDesk, AnswersFromTheAddressThatTheCallerNames) {
   EXPECT_EQ(receive_text(end), "here");
 }
 
+TEST(UdpDesk, LetsTheRouteDecideWhereTheNamedAddressIsOfNoUse) {
+  Owner owner("");
+  const Token token = owner.desk().issue_token().value();
+  const UniqueFd end = client("127.0.0.1", owner.desk().port());
+  send_text(end, hello(token));
+  sockaddr_in elsewhere{};
+  elsewhere.sin_family = AF_INET;
+  elsewhere.sin_addr.s_addr = htonl(0xC000024D);  // 192.0.2.77, RFC 5737
+  const SocketAddress named =
+      make_address(reinterpret_cast<sockaddr*>(&elsewhere), sizeof(elsewhere));
+  const auto taken = owner.desk().take(token, named, Deadline::after(milliseconds(1000)));
+  ASSERT_TRUE(taken.has_value()) << to_text(taken.error());
+  send_text(*taken, "routed");
+  EXPECT_EQ(receive_text(end), "routed");
+}
+
 TEST(UdpDesk, KeepsManySourcesApartAndTheirDataFromTheSharedSocket) {
   Owner owner("");
   std::vector<UniqueFd> ends;
