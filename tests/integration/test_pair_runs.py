@@ -33,7 +33,8 @@ class Streaming(unittest.TestCase):
             self.assertTrue(running.alive(), "lines come only at the end")
             running.stop()
         event = json.loads(line)
-        self.assertEqual((event["event"], event["workload"], event["round"]), ("round", "latency", 0))
+        self.assertEqual((event["event"], event["workload"], event["round"]),
+                         ("round", "latency", 0))
         # Connecting, probing and a round of 0.4 s come first. 1.5 s are enough on an idle machine.
         print(f"first line of --stream after {seconds:.2f} s", flush=True)
         self.assertLess(seconds, 5)
@@ -95,7 +96,7 @@ class Resuming(unittest.TestCase):
         second = self.measured(done.document)
         self.assertEqual(done.document["status"], "ok")
         self.assertEqual(len(second), 15)
-        self.assertEqual({key: second[key] for key in first}, first, "rounds of the first part kept")
+        self.assertEqual({key: second[key] for key in first}, first, "the first part is kept")
         counts = Counter((row["id"], one["index"]) for row in done.document["measurements"]
                          for one in row["rounds"])
         self.assertEqual(set(counts.values()), {1})
@@ -133,13 +134,22 @@ class Speed(unittest.TestCase):
         print(f"best of 20 --help: {best * 1e3:.1f} ms", flush=True)
         self.assertLess(best, 0.010)
 
-    def test_quick_run_on_one_host_stays_within_its_budget(self) -> None:
-        with Testbed() as bed:
-            done = pair(bed, "--quick", peer="self", insecure=False, budget="")
-        print(f"pair --peer self --quick: {done.seconds:.1f} s", flush=True)
+    def check_run(self, *flags: str, budget_s: int, limit_s: float) -> None:
+        """The plan keeps to its budget; the wall clock of a loaded machine may exceed it a bit."""
+        with Testbed(cpus_a="all") as bed:
+            done = pair(bed, *flags, peer="self", insecure=False, budget="")
+        print(f"pair --peer self {' '.join(flags)}: {done.seconds:.1f} s", flush=True)
         self.assertEqual(done.document["status"], "ok")
-        self.assertLessEqual(done.document["config"]["budget_ns"], 16e9)
-        self.assertLess(done.seconds, 20)
+        self.assertEqual({row["transport"] for row in done.document["measurements"]},
+                         {"tcp", "udp"})
+        self.assertLessEqual(done.document["config"]["budget_ns"], budget_s * 1e9)
+        self.assertLess(done.seconds, limit_s)
+
+    def test_quick_run_on_one_host_takes_under_20_s(self) -> None:
+        self.check_run("--quick", budget_s=16, limit_s=20 * 1.5)
+
+    def test_default_run_on_one_host_takes_under_60_s(self) -> None:
+        self.check_run(budget_s=54, limit_s=60 * 1.5)
 
 
 if __name__ == "__main__":

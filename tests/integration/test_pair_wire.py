@@ -11,7 +11,7 @@ from testbed import Testbed, require_root
 LINK_BPS = 100_000_000
 HEADER_BYTES = 14 + 20 + 20 + 12  # Ethernet, IPv4, TCP, timestamps
 MSS_BYTES = 1448
-BURST_BYTES = 1600  # the bucket holds one packet, so no window can catch up what an earlier one missed
+BURST_BYTES = 1600  # one packet: no window can catch up what an earlier one missed
 WINDOW_S = 0.5  # the least measured time of a stream
 
 
@@ -135,7 +135,8 @@ class Udp(unittest.TestCase):
         self.assertGreater(summary["lost_datagrams"], 0.01 * expected)
         self.assertLess(summary["lost_datagrams"], 0.04 * expected)
         # A receiver that did not get its core in time drops some; those are told apart.
-        self.assertEqual(summary["socket_drops"], counter(row, "responder", "snmp.Udp.RcvbufErrors"))
+        self.assertEqual(summary["socket_drops"],
+                         counter(row, "responder", "snmp.Udp.RcvbufErrors"))
 
     def test_dropped_at_the_receivers_socket_is_not_blamed_on_the_network(self) -> None:
         """A receive buffer that holds only a few datagrams, on a wire that loses none."""
@@ -175,7 +176,8 @@ class Udp(unittest.TestCase):
                 skipped = counter(row, "initiator", "udp.pacing_lost_ns")
                 share = skipped / row["rounds"][0]["duration_ns"]
                 goodput = row["summary"]["goodput_bps"]
-                print(f"asked for {rate} bit/s, {goodput:.0f} arrived, {share:.1%} skipped", flush=True)
+                print(f"asked for {rate} bit/s, {goodput:.0f} arrived, {share:.1%} skipped",
+                      flush=True)
                 self.assertLessEqual(goodput, 1.02 * rate)
                 self.assertEqual("fell behind its rate" in notes(row), share >= 0.01)
                 self.assertGreaterEqual(goodput, (0.97 - 1.5 * share) * rate)
