@@ -33,6 +33,7 @@ Error early_end(Error error, bool measured, const std::string& json) {
 /// Settles the status of a document whose run ended with `outcome`; `json` is its file.
 void settle(Document& document, const Status& outcome, const std::string& json) {
   document.run.finished_utc = utc_now();
+  document.error.reset();
   std::size_t measured = 0;
   std::size_t failed = 0;
   for (const Measurement& row : document.measurements) {

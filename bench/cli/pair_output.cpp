@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "bench/cli/parse.hpp"
 #include "bench/core/clock.hpp"
@@ -47,6 +48,25 @@ Status print_all(const std::string& text) {
                  : Status(fail_errno("output-failed", "standard output cannot be written", errno));
 }
 
+/// Before anything is measured, as far as it can be known then.
+Status check_text_target(const std::string& target) {
+  if (target.empty() || target == "-") {
+    return {};
+  }
+  if (::access(target.c_str(), F_OK) == 0) {
+    return fail("output-exists", fmt::format("{} exists already", target),
+                "Name another file; results are never overwritten.", ExitClass::usage);
+  }
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    auto failure = fail_errno("output-unwritable", fmt::format("creating {}", target), errno,
+                              ExitClass::usage);
+    failure.value().remedy = "Choose a folder that exists and that you may write to.";
+    return failure;
+  }
+  return {};
+}
+
 }  // namespace
 
 PairOutput::PairOutput(const PairOptions& options, Document& document)
@@ -73,9 +93,8 @@ Result<std::unique_ptr<PairOutput>> PairOutput::create(const PairOptions& option
     output->writer_ = std::move(*writer);
   }
   for (const std::string& target : {options.csv, options.markdown}) {
-    if (!target.empty() && target != "-" && ::access(target.c_str(), F_OK) == 0) {
-      return fail("output-exists", fmt::format("{} exists already", target),
-                  "Name another file; results are never overwritten.", ExitClass::usage);
+    if (auto possible = check_text_target(target); !possible) {
+      return tl::unexpected(possible.error());
     }
   }
   return output;
@@ -105,6 +124,9 @@ void PairOutput::row_changed(const std::vector<Measurement>& rows, std::size_t i
     note_write_failure(printed);
   }
   document_.measurements = rows;
+  if (!row.rounds.empty()) {
+    document_.status = DocumentStatus::partial;
+  }
   if (writer_) {
     note_partial_failure(writer_->write_partial(public_document()));
   }
@@ -114,7 +136,7 @@ void PairOutput::note_write_failure(const Status& written) {
   if (!written && !write_failure_) {
     write_failure_ = written.error();
     clear_progress();
-    log(LogLevel::error, to_text(written.error()));
+    static_cast<void>(cli::report(written.error()));
   }
 }
 

@@ -10,8 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "bench/cli/local_agent.hpp"
-#include "bench/cli/plugins_hello.hpp"
+#include "bench/cli/pair_connect.hpp"
 #include "bench/core/clock.hpp"
 #include "bench/core/log.hpp"
 #include "bench/core/units.hpp"
@@ -23,7 +22,6 @@
 #include "bench/measure/path_probe.hpp"
 #include "bench/measure/row_notes.hpp"
 #include "bench/plan/builder.hpp"
-#include "bench/session/client.hpp"
 #include "bench/session/messages.hpp"
 #include "report/bounds/ceiling.hpp"
 #include "report/document/writer.hpp"
@@ -33,7 +31,6 @@ namespace netbench::cli {
 namespace {
 
 constexpr Nanoseconds kHostLimit = std::chrono::seconds(10);
-constexpr const char* kSelf = "self";
 
 std::vector<std::uint8_t> bytes_of(const session::SocketAddress& address) {
   const auto* begin = reinterpret_cast<const std::uint8_t*>(&address.storage);
@@ -66,12 +63,12 @@ class PairRun {
       log(LogLevel::warning, line);
     }
     using Step = Status (PairRun::*)();
-    for (const Step step : {&PairRun::choose_transports, &PairRun::resume, &PairRun::connect,
-                            &PairRun::compare_transports, &PairRun::meet_hosts,
-                            &PairRun::probe_path, &PairRun::make_plan, &PairRun::sweep}) {
+    for (const Step step :
+         {&PairRun::choose_transports, &PairRun::resume, &PairRun::connect, &PairRun::meet_hosts,
+          &PairRun::probe_path, &PairRun::make_plan, &PairRun::sweep}) {
       const Status done = interrupt_.flag() ? interrupted() : (this->*step)();
       if (!done) {
-        return interrupt_.flag() ? interrupted() : connection_ ? with_an_agent(done.error()) : done;
+        return interrupt_.flag() ? interrupted() : pair_ ? with_an_agent(done.error()) : done;
       }
     }
     channel().close();
@@ -91,7 +88,7 @@ class PairRun {
     return fail("interrupted", "stopped by a signal", {}, ExitClass::interrupted);
   }
 
-  [[nodiscard]] session::Channel& channel() { return *connection_->channel; }
+  [[nodiscard]] session::Channel& channel() { return *pair_->agent.channel; }
   [[nodiscard]] HostInfo& local() { return document_.hosts["h0"]; }
   [[nodiscard]] HostInfo& remote() { return document_.hosts["h1"]; }
 
@@ -140,84 +137,15 @@ class PairRun {
     return {};
   }
 
-  [[nodiscard]] Result<session::ConnectOptions> connect_options() {
-    session::ConnectOptions options;
-    if (options_.peer == kSelf) {
-      const auto key = session::Key::generate();
-      auto agent = key ? LocalAgent::start(*key) : Result<LocalAgent>(tl::unexpected(key.error()));
-      if (!agent) {
-        return tl::unexpected(agent.error());
-      }
-      own_agent_.emplace(std::move(*agent));
-      options.host = "127.0.0.1";
-      options.port = own_agent_->port();
-      options.key = *key;
-      return options;
-    }
-    const auto peer = session::parse_peer(options_.peer);
-    if (!peer) {
-      return tl::unexpected(peer.error());
-    }
-    options.host = peer->host;
-    options.port = peer->port;
-    options.family = options_.family == "4"   ? session::AddressFamily::ipv4
-                     : options_.family == "6" ? session::AddressFamily::ipv6
-                                              : session::AddressFamily::any;
-    if (!options_.insecure) {
-      auto key = client_key();
-      if (!key) {
-        return tl::unexpected(key.error());
-      }
-      options.key = *key;
-    }
-    return options;
-  }
-
-  [[nodiscard]] Result<session::Key> client_key() const {
-    auto loaded = session::load_key(session::KeySources::of_process(options_.key_file));
-    if (loaded) {
-      return loaded->key;
-    }
-    const bool ask = loaded.error().slug == "key-missing" && ::isatty(STDIN_FILENO) == 1 &&
-                     ::isatty(STDERR_FILENO) == 1;
-    return ask ? session::ask_key() : Result<session::Key>(tl::unexpected(loaded.error()));
-  }
-
   [[nodiscard]] Status connect() {
-    auto options = connect_options();
-    if (!options) {
-      return tl::unexpected(options.error());
-    }
-    options->hello = make_hello(plugins_, transports_);
-    options->hello.no_wait = options_.no_wait;
-    options->hello.insecure = !options->key.has_value();
-    options->cancel_fd = interrupt_.fd();
-    options->on_queue = [this](const session::Queued& queued) {
-      log(LogLevel::warning, fmt::format("the agent serves {}; place {} in its queue",
-                                         queued.holder, queued.position));
-    };
     output_.say(fmt::format("connecting to {} …", options_.peer));
-    auto connection = session::connect_agent(*options);
-    if (!connection) {
-      return tl::unexpected(connection.error());
+    auto pair = connect_pair(options_, plugins_, transports_, interrupt_.fd());
+    if (!pair) {
+      return tl::unexpected(pair.error());
     }
-    connection_ = std::move(*connection);
+    pair_.emplace(std::move(*pair));
     document_.run.authenticated = channel().secure();
     interrupt_.on_signal([this] { channel().cancel(); });
-    return {};
-  }
-
-  [[nodiscard]] Status compare_transports() {
-    const session::Hello own = make_hello(plugins_, transports_);
-    for (const std::string& name : transports_) {
-      auto same = session::compare_plugins(own, connection_->agent, name,
-                                           "the agent on " + connection_->address.text());
-      if (!same) {
-        Error error = same.error();
-        error.exit_class = ExitClass::nothing_measured;
-        return tl::unexpected(error);
-      }
-    }
     return {};
   }
 
@@ -249,7 +177,7 @@ class PairRun {
 
   [[nodiscard]] Status probe_path() {
     output_.say("probing the path for the largest packet that passes …");
-    auto found = measure::probe_path(channel(), {connection_->address, mtu_of(local())});
+    auto found = measure::probe_path(channel(), {pair_->agent.address, mtu_of(local())});
     if (!found) {
       return tl::unexpected(found.error());
     }
@@ -312,7 +240,7 @@ class PairRun {
   void record_config(const plan::PlanRequest& request, std::int64_t budget_ns) {
     auto& config = document_.config;
     config["peer"] = options_.peer;
-    config["peer_address"] = connection_->address.text();
+    config["peer_address"] = pair_->agent.address.text();
     config["seed"] = static_cast<std::int64_t>(request.seed);
     config["rounds"] = static_cast<std::int64_t>(time_.rounds);
     config["budget_ns"] = budget_ns;
@@ -364,7 +292,7 @@ class PairRun {
                                         services_,
                                         local(),
                                         remote(),
-                                        bytes_of(connection_->address),
+                                        bytes_of(pair_->agent.address),
                                         bytes_of(channel().local()),
                                         shared_interface_,
                                         *meter_,
@@ -407,7 +335,7 @@ class PairRun {
   }
 
   [[nodiscard]] Status verify_mtu(std::int64_t bytes) {
-    const auto found = measure::probe_path(channel(), {connection_->address, bytes});
+    const auto found = measure::probe_path(channel(), {pair_->agent.address, bytes});
     return found ? black_hole_error(*found) : Status(tl::unexpected(found.error()));
   }
 
@@ -420,8 +348,7 @@ class PairRun {
   std::vector<std::string> transports_;
   std::vector<plan::TransportSpec> specs_;
   std::optional<Document> earlier_;
-  std::optional<LocalAgent> own_agent_;
-  std::optional<session::AgentConnection> connection_;
+  std::optional<PairConnection> pair_;
   std::string remote_refusal_;
   bool shared_interface_ = false;
   std::optional<measure::HostMeter> meter_;
@@ -442,6 +369,8 @@ std::string random_id() {
 Document new_document(const PairOptions& options, std::span<char* const> words) {
   Document document;
   document.status = DocumentStatus::failed;
+  document.error = Error{"unfinished", "the run was not over when this was written",
+                         "The same command with --resume goes on.", ExitClass::partial};
   document.run.id = random_id();
   document.run.started_utc = utc_now();
   document.run.netbench_version = NETBENCH_VERSION;

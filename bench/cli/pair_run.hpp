@@ -11,7 +11,8 @@
 
 namespace netbench::cli {
 
-/// A document with what is known before anything was tried.
+/// A document with what is known before anything was tried; its error is `unfinished`, as it stays
+/// in the document that a killed run leaves.
 [[nodiscard]] Document new_document(const PairOptions& options, std::span<char* const> words);
 
 /// Connects, plans and measures; fills the document as it goes, so that it is worth writing
