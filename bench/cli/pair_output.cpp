@@ -204,7 +204,7 @@ ExitClass PairOutput::finish() {
   if (options_.stream) {
     note_write_failure(print_all(report::finished_event(document) + "\n"));
   }
-  if (!options_.quiet && !stdout_is_taken(options_)) {
+  if (!options_.quiet && !stdout_is_taken(options_) && !document.measurements.empty()) {
     note_write_failure(print_all(
         report::render_text(document, {color_, terminal_width(STDOUT_FILENO), options_.verbose})));
   }
