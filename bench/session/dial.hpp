@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "bench/core/result.hpp"
 #include "bench/core/unique_fd.hpp"
 #include "bench/session/address.hpp"
+#include "bench/session/icmp_answer.hpp"
 #include "bench/session/neighbour.hpp"
 
 namespace netbench::session {
@@ -35,12 +37,14 @@ struct DialOptions {
 struct ConnectFailure {
   int sys_errno = 0;  // ETIMEDOUT also for this program's own deadline
   Nanoseconds elapsed{};
-  Neighbour neighbour;
+  Neighbour neighbour{};
+  std::optional<IcmpAnswer> icmp{};
+  SocketAddress local{};  // this end's address, where one was chosen
 };
 
-/// What a failed connect means: `peer-refused`, `peer-rejected`, `peer-unreachable`, `no-route`,
-/// `peer-dropped`, `connect-denied`, `connect-failed`; with the remedy. Timings as measured on
-/// Linux 6.18: a closed port answers at once, an ICMP reject counts after the second SYN (1 s).
+/// What a failed connect means: `peer-refused` (a reset came), `peer-rejected` (an ICMP error of a
+/// firewall), `peer-unreachable`, `no-route`, `peer-dropped`, `connect-denied` (by this host),
+/// `connect-failed`; with the remedy.
 [[nodiscard]] Error explain_connect(const SocketAddress& to, const ConnectFailure& failure);
 
 /// Waits until `fd` has one of `events` (poll(2)). False when the deadline passed. Errors:

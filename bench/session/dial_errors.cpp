@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <netinet/icmp6.h>
+#include <netinet/ip_icmp.h>
 
 #include <cerrno>
 #include <chrono>
@@ -9,13 +11,6 @@
 namespace netbench::session {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-// A closed port answers a SYN in a round trip; an ICMP reject counts from the second SYN on, 1 s
-// later; a router gives up its own address resolution after about 3 s (measured, Linux 6.18).
-constexpr Nanoseconds kAtOnce = 500ms;
-constexpr Nanoseconds kRouterGivesUp = 2500ms;
 
 struct Explanation {
   const char* slug;
@@ -30,33 +25,63 @@ std::string open_port(const SocketAddress& to) {
       to.port());
 }
 
-Explanation refused(const SocketAddress& to, const ConnectFailure& failure) {
-  if (failure.elapsed >= kAtOnce) {
-    return {"peer-rejected", "the answers came late: a firewall rejects the port", open_port(to)};
-  }
-  return {"peer-refused", "nothing listens on that port of that address, or a firewall resets it",
-          fmt::format("start `netbench agent` on the peer; if it runs, see with `ss -ltn` that it "
-                      "listens on {}",
-                      to.text())};
+std::string sender_of(const IcmpAnswer& answer) {
+  return fmt::format("{} (ICMP type {} code {})", answer.from.host(), answer.type, answer.code);
 }
 
-Explanation unreachable(const SocketAddress& to, const ConnectFailure& failure) {
-  const bool answered = failure.neighbour.state == NeighbourState::reachable;
-  if (answered && (!failure.neighbour.gateway || failure.elapsed < kRouterGivesUp)) {
-    return {"peer-rejected", "a firewall rejects the port: the next hop itself answers",
-            open_port(to)};
-  }
-  if (answered) {
-    return {"peer-unreachable", "the next router answers, but does not reach the peer",
-            "check the peer's address and that it is up, and the route behind the router"};
-  }
+// Says that the host is not there, rather than that it does not want to.
+bool says_absent(const IcmpAnswer& answer) {
+  return answer.from.family() == AF_INET6
+             ? answer.type == ICMP6_DST_UNREACH && (answer.code == ICMP6_DST_UNREACH_NOROUTE ||
+                                                    answer.code == ICMP6_DST_UNREACH_ADDR)
+             : answer.type == ICMP_DEST_UNREACH &&
+                   (answer.code == ICMP_NET_UNREACH || answer.code == ICMP_HOST_UNREACH);
+}
+
+Explanation denied() {
+  return {"connect-denied", "this host's own firewall or security policy forbids it",
+          "see this host's output rules (`nft list ruleset`) and `ausearch -m avc`"};
+}
+
+Explanation absent() {
   return {"peer-unreachable", "no host answers for that address on the network",
           "check the peer's address, netmask and VLAN, the cable, and that the peer is up"};
 }
 
+// A host that reports itself as absent is there: a firewall speaks. This host reports a peer as
+// absent when nobody answers its address resolution.
+Explanation answered_by_icmp(const SocketAddress& to, const ConnectFailure& failure) {
+  const IcmpAnswer& answer = *failure.icmp;
+  const bool by_peer = answer.from.host() == to.host();
+  const bool by_self = answer.from.host() == failure.local.host();
+  if (!by_peer && says_absent(answer)) {
+    return by_self ? absent()
+                   : Explanation{"peer-unreachable",
+                                 "a router does not reach the peer: " + sender_of(answer),
+                                 "check the peer's address, that it is up, and the route behind "
+                                 "that router"};
+  }
+  if (by_self && !by_peer) {
+    return denied();
+  }
+  return {"peer-rejected", "a firewall rejects the port: " + sender_of(answer), open_port(to)};
+}
+
+Explanation unreachable(const SocketAddress& to, const ConnectFailure& failure) {
+  if (failure.neighbour.state != NeighbourState::reachable) {
+    return absent();
+  }
+  if (failure.neighbour.gateway) {
+    return {"peer-unreachable", "the next router answers, but does not reach the peer",
+            "check the peer's address and that it is up, and the route behind the router"};
+  }
+  return {"peer-rejected", "a firewall rejects the port: the peer itself is reachable",
+          open_port(to)};
+}
+
 Explanation timed_out(const SocketAddress& to, const ConnectFailure& failure) {
   if (failure.neighbour.state == NeighbourState::unanswered) {
-    return unreachable(to, failure);
+    return absent();
   }
   return {"peer-dropped",
           "no answer of any kind: a firewall drops the packets, or the answers do not come back",
@@ -64,9 +89,16 @@ Explanation timed_out(const SocketAddress& to, const ConnectFailure& failure) {
 }
 
 Explanation explain(const SocketAddress& to, const ConnectFailure& failure) {
+  if (failure.icmp) {
+    return answered_by_icmp(to, failure);
+  }
   switch (failure.sys_errno) {
     case ECONNREFUSED:
-      return refused(to, failure);
+      return {"peer-refused",
+              "nothing listens on that port of that address, or a firewall resets it",
+              fmt::format("start `netbench agent` on the peer; if it runs, see with `ss -ltn` that "
+                          "it listens on {}",
+                          to.text())};
     case EHOSTUNREACH:
     case EHOSTDOWN:
       return unreachable(to, failure);
@@ -80,10 +112,9 @@ Explanation explain(const SocketAddress& to, const ConnectFailure& failure) {
                           to.host())};
     case EACCES:
     case EPERM:
-      return {"connect-denied", "this host's own firewall or security policy forbids it",
-              "see this host's output rules (`nft list ruleset`) and `ausearch -m avc`"};
+      return denied();
     default:
-      return {"connect-failed", "the system refused", {}};
+      return {"connect-failed", "the system refused", "see the system's log (`dmesg`)"};
   }
 }
 

@@ -95,30 +95,61 @@ struct FailureCase {
   const char* slug;
 };
 
+SocketAddress address_of(const std::string& host) { return resolve(to(host, 18550))->at(0); }
+
+void expect_slugs(const SocketAddress& address, std::initializer_list<FailureCase> cases) {
+  for (const FailureCase& one : cases) {
+    const Error error = explain_connect(address, one.failure);
+    EXPECT_EQ(error.slug, one.slug) << error.message;
+    EXPECT_EQ(error.exit_class, ExitClass::nothing_measured);
+    EXPECT_NE(error.message.find(address.text()), std::string::npos);
+    EXPECT_FALSE(error.remedy.empty());
+  }
+}
+
 TEST(ExplainConnect, TellsTheCausesApart) {
   constexpr Neighbour kAnswers{NeighbourState::reachable, false};
   constexpr Neighbour kRouterAnswers{NeighbourState::reachable, true};
   constexpr Neighbour kSilent{NeighbourState::unanswered, false};
   constexpr Neighbour kAbsent{NeighbourState::absent, false};
-  const SocketAddress address = resolve(to("192.168.1.101", 18550))->at(0);
-  for (const FailureCase& one : std::initializer_list<FailureCase>{
-           {{ECONNREFUSED, 1ms, kAnswers}, "peer-refused"},
-           {{ECONNREFUSED, 1030ms, kAnswers}, "peer-rejected"},
-           {{EHOSTUNREACH, 1030ms, kAnswers}, "peer-rejected"},
-           {{EHOSTUNREACH, 1030ms, kRouterAnswers}, "peer-rejected"},
-           {{EHOSTUNREACH, 3100ms, kRouterAnswers}, "peer-unreachable"},
-           {{EHOSTUNREACH, 3100ms, kSilent}, "peer-unreachable"},
-           {{ETIMEDOUT, 2000ms, kSilent}, "peer-unreachable"},
-           {{ETIMEDOUT, 5000ms, kAnswers}, "peer-dropped"},
-           {{ETIMEDOUT, 5000ms, kAbsent}, "peer-dropped"},
-           {{ENETUNREACH, 0ms, {}}, "no-route"},
-           {{EPERM, 0ms, {}}, "connect-denied"},
-           {{EMFILE, 0ms, {}}, "connect-failed"}}) {
-    const Error error = explain_connect(address, one.failure);
-    EXPECT_EQ(error.slug, one.slug) << error.message;
-    EXPECT_EQ(error.exit_class, ExitClass::nothing_measured);
-    EXPECT_NE(error.message.find("192.168.1.101:18550"), std::string::npos);
-  }
+  expect_slugs(address_of("192.168.1.101"),
+               {{{ECONNREFUSED, 700ms, kAnswers}, "peer-refused"},
+                {{EHOSTUNREACH, 1s, kAnswers}, "peer-rejected"},
+                {{EHOSTUNREACH, 3s, kRouterAnswers}, "peer-unreachable"},
+                {{EHOSTUNREACH, 3s, kSilent}, "peer-unreachable"},
+                {{ETIMEDOUT, 2s, kSilent}, "peer-unreachable"},
+                {{ETIMEDOUT, 5s, kAnswers}, "peer-dropped"},
+                {{ETIMEDOUT, 5s, kAbsent}, "peer-dropped"},
+                {{ENETUNREACH, 0s, {}}, "no-route"},
+                {{EPERM, 0s, {}}, "connect-denied"},
+                {{EMFILE, 0s, {}}, "connect-failed"}});
+}
+
+ConnectFailure with_icmp(int sys_errno, std::uint8_t type, std::uint8_t code,
+                         const std::string& from) {
+  const bool six = from.find(':') != std::string::npos;
+  return {.sys_errno = sys_errno,
+          .icmp = IcmpAnswer{type, code, address_of(from)},
+          .local = address_of(six ? "fd00::1" : "192.168.1.100")};
+}
+
+TEST(ExplainConnect, IcmpErrorsNameTheFirewallOrTheRouter) {
+  expect_slugs(address_of("192.168.1.101"),
+               {{with_icmp(ECONNREFUSED, 3, 3, "192.168.1.101"), "peer-rejected"},
+                {with_icmp(EHOSTUNREACH, 3, 13, "192.168.1.101"), "peer-rejected"},
+                {with_icmp(EHOSTUNREACH, 3, 1, "192.168.1.101"), "peer-rejected"},
+                {with_icmp(ETIMEDOUT, 3, 10, "10.0.0.1"), "peer-rejected"},
+                {with_icmp(EHOSTUNREACH, 3, 1, "10.0.0.1"), "peer-unreachable"},
+                {with_icmp(EHOSTUNREACH, 3, 1, "192.168.1.100"), "peer-unreachable"},
+                {with_icmp(ECONNREFUSED, 3, 3, "192.168.1.100"), "connect-denied"}});
+  expect_slugs(address_of("fd00::2"),
+               {{with_icmp(EACCES, 1, 1, "fd00::2"), "peer-rejected"},
+                {with_icmp(ECONNREFUSED, 1, 4, "fd00::2"), "peer-rejected"},
+                {with_icmp(EHOSTUNREACH, 1, 3, "fd00::9"), "peer-unreachable"},
+                {with_icmp(EHOSTUNREACH, 1, 3, "fd00::1"), "peer-unreachable"}});
+  const Error error =
+      explain_connect(address_of("192.168.1.101"), with_icmp(EHOSTUNREACH, 3, 13, "10.0.0.1"));
+  EXPECT_NE(error.message.find("10.0.0.1 (ICMP type 3 code 13)"), std::string::npos);
 }
 
 TEST(FindNeighbour, OfTheLoopbackAddressIsNeverSilent) {
