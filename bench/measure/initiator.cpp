@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "bench/facts/path_mtu.hpp"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr const char* kMssTunable = "mss";
 constexpr const char* kNotReached = "not-reached";
+/// What a filter on the path does to a transport: waiting for it again at each point would be vain.
+constexpr const char* kUnanswered = "udp-no-answer";
 
 class Sweep {
  public:
@@ -68,6 +72,10 @@ class Sweep {
       note_failure(row, transport.error());
       return {};
     }
+    if (const auto known = unanswered_.find(point.transport); known != unanswered_.end()) {
+      note_failure(row, known->second);
+      return {};
+    }
     auto result =
         run_visit({point, visit.round, visit.seed, limits_of(point)}, *transport, context_);
     if (!result) {
@@ -85,6 +93,9 @@ class Sweep {
       return fail("interrupted", "stopped by a signal", {}, ExitClass::interrupted);
     }
     note_failure(row, error);
+    if (error.slug == kUnanswered && !answered_.contains(row.transport)) {
+      unanswered_.emplace(row.transport, error);
+    }
     return {};
   }
 
@@ -144,6 +155,7 @@ class Sweep {
   }
 
   void add_round(Measurement& row, VisitResult result, const std::string& transport) {
+    answered_.insert(transport);
     Round& round = result.round;
     check_round(round, {context_.local, context_.remote, context_.same_machine, transport});
     if (round.latency) {
@@ -184,6 +196,8 @@ class Sweep {
   std::vector<Measurement>& rows_;
   SweepSink& sink_;
   plugin::TransportCache transports_;
+  std::set<std::string> answered_;           // transports that had a round
+  std::map<std::string, Error> unanswered_;  // transports that are not tried again
 };
 
 }  // namespace
