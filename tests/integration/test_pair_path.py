@@ -126,6 +126,18 @@ class Filters(unittest.TestCase):
         self.assertIn("UDP", path["note"])
         self.assertRegex(done.stdout, re.escape(path["method"]))
 
+    def test_of_udp_cost_the_rows_of_udp_alone_and_little_time(self) -> None:
+        with Testbed() as bed:
+            bed.firewall("b", "udp dport 18550 drop")
+            agent(bed)
+            done = pair(bed, "--transport", "tcp,udp", "--workload", "latency", "--size", "64,1K",
+                        "--rounds", "3", budget="3s", code=5)
+        self.assertLess(done.seconds, 25, "waited for UDP at each of 6 visits")
+        for row in rows(done.document, transport="tcp"):
+            self.assertEqual((row["status"], row["summary"]["n_rounds"]), ("ok", 3))
+        for row in rows(done.document, transport="udp"):
+            self.assertEqual((row["status"], row["error"]["code"]), ("failed", "udp-no-answer"))
+
     def test_that_open_one_tcp_port_let_every_tcp_workload_pass(self) -> None:
         rules = "policy drop; {} ct state established accept"
         with Testbed() as bed:
