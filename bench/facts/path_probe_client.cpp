@@ -90,6 +90,9 @@ std::string describe(std::string_view towards, const PathSearch& search, std::in
   if (search.icmp_mtu_bytes() != 0) {
     return fmt::format("{}: {} bytes, ICMP names {}", towards, largest, search.icmp_mtu_bytes());
   }
+  if (largest == 0) {  // smaller ones passed a moment ago: an overloaded host, not an MTU
+    return fmt::format("{}: no probe was answered", towards);
+  }
   black_hole = true;
   return fmt::format("{}: packets over {} bytes vanish and no ICMP message says so", towards,
                      largest);
