@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "bench/core/units.hpp"
 #include "bench/plan/levels.hpp"
 
 namespace netbench::plan {
@@ -110,6 +111,35 @@ Status check_numbers(const PlanRequest& request) {
   return {};
 }
 
+/// Workloads of one size only (connect) ignore the sizes of the user.
+bool has_sizes(const Workload& workload) {
+  return workload.min_message_bytes != workload.max_message_bytes;
+}
+
+/// A size that some workloads cannot have is left out there; one that none can have is an error.
+Status check_sizes(const PlanRequest& request) {
+  std::int64_t smallest = 0;
+  std::int64_t largest = 0;
+  for (const TransportSpec& transport : request.transports) {
+    for (const Workload& workload : transport.workloads) {
+      if (is_chosen(request, transport, workload) && has_sizes(workload)) {
+        smallest = largest == 0 ? workload.min_message_bytes
+                                : std::min(smallest, workload.min_message_bytes);
+        largest = std::max(largest, workload.max_message_bytes);
+      }
+    }
+  }
+  const auto bad = std::ranges::find_if(
+      request.sizes, [&](std::int64_t size) { return size < smallest || size > largest; });
+  if (largest == 0 || bad == request.sizes.end()) {
+    return {};
+  }
+  return fail("bad-size",
+              fmt::format("--size {}: none of the chosen workloads takes it", format_bytes(*bad)),
+              fmt::format("They take {} to {}.", format_bytes(smallest), format_bytes(largest)),
+              ExitClass::usage);
+}
+
 }  // namespace
 
 bool is_chosen(const PlanRequest& request, const TransportSpec& transport,
@@ -121,9 +151,10 @@ bool is_chosen(const PlanRequest& request, const TransportSpec& transport,
 }
 
 Status check_request(const PlanRequest& request) {
-  return check_workloads(request).and_then([&] { return check_tunables(request); }).and_then([&] {
-    return check_numbers(request);
-  });
+  return check_workloads(request)
+      .and_then([&] { return check_tunables(request); })
+      .and_then([&] { return check_numbers(request); })
+      .and_then([&] { return check_sizes(request); });
 }
 
 }  // namespace netbench::plan

@@ -96,9 +96,20 @@ TEST(UserPlan, LeavesOutWorkloadsWithoutAFittingSizeAndSaysSo) {
   EXPECT_NE(plan->notes.front().find("tcp/latency"), std::string::npos);
 }
 
+TEST(UserPlan, RefusesASizeThatNoWorkloadTakes) {
+  PlanRequest request = request_for_tcp();
+  request.sizes = {64, std::int64_t{1} << 40};
+  const auto plan = build_plan(request);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().slug, "bad-size");
+  EXPECT_EQ(plan.error().exit_class, ExitClass::usage);
+  EXPECT_NE(plan.error().message.find("1 TiB"), std::string::npos) << plan.error().message;
+}
+
 TEST(UserPlan, IsRefusedWhereNothingIsLeft) {
   PlanRequest request = request_for_tcp();
-  request.sizes = {std::int64_t{1} << 40};
+  request.workloads = {"bandwidth"};
+  request.directions = {Direction::none};
   EXPECT_EQ(build_plan(request).error().slug, "plan-empty");
 }
 
