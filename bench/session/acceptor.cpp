@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <string>
 #include <utility>
 
 #include "bench/core/log.hpp"
@@ -15,6 +17,16 @@ constexpr std::int64_t kPauseNs = 100'000'000;  // after descriptors or memory r
 constexpr std::size_t kListenerAt = 0;
 constexpr std::size_t kWakeAt = 1;
 constexpr std::size_t kFirstHalfOpenAt = 2;
+
+// A client for whom there is no memory or thread is dropped, and the agent goes on.
+bool advance(HalfOpen& one) {
+  try {
+    return one.advance();
+  } catch (const std::exception& exception) {
+    log(LogLevel::warning, std::string("a connection was dropped: ") + exception.what());
+    return false;
+  }
+}
 
 bool out_of_resources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -97,7 +109,7 @@ int Acceptor::poll_timeout_ms() const {
 
 void Acceptor::advance_ready() {
   for (std::size_t i = 0; i < half_open_.size(); ++i) {
-    if (polled_[kFirstHalfOpenAt + i].revents != 0 && !half_open_[i]->advance()) {
+    if (polled_[kFirstHalfOpenAt + i].revents != 0 && !advance(*half_open_[i])) {
       half_open_[i].reset();
     }
   }
@@ -131,7 +143,7 @@ void Acceptor::accept_some() {
 void Acceptor::add(UniqueFd fd) {
   auto one =
       std::make_unique<HalfOpen>(std::move(fd), door_, Deadline::after(options_.half_open_limit));
-  if (!one->advance()) {
+  if (!advance(*one)) {
     return;
   }
   if (half_open_.size() >= options_.max_half_open) {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <exception>
 #include <utility>
 
 #include "bench/session/hello.hpp"
@@ -142,9 +142,14 @@ void Channel::close(Nanoseconds limit) {
 }
 
 void Channel::io_loop() {
-  while (pump_reads() == Step::go_on && pump_writes() == Step::go_on &&
-         check_time() == Step::go_on) {
-    wait_for_events();
+  try {
+    while (pump_reads() == Step::go_on && pump_writes() == Step::go_on &&
+           check_time() == Step::go_on) {
+      wait_for_events();
+    }
+  } catch (const std::exception& exception) {  // out of memory
+    end(make_error("peer-lost", fmt::format("the control connection to {} was given up: {}",
+                                            peer_.text(), exception.what())));
   }
 }
 
