@@ -19,6 +19,7 @@ import functools
 import json
 import os
 import re
+import signal
 import time
 import unittest
 from collections.abc import Mapping, Sequence
@@ -104,7 +105,15 @@ class RunningPair:
                    self.path], env=env)
 
     def signal(self, number: int) -> None:
+        """Sends a signal, once the program has come so far that it takes signals."""
+        wait_until(lambda: self._takes_signals() or not self.process.alive(), "its start")
         self.process.signal(number)
+
+    def _takes_signals(self) -> bool:
+        """True where SIGINT is blocked: a thread waits for it (proc(5): SigBlk)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        blocked = re.search("^SigBlk:\t([0-9a-f]+)$", status, re.MULTILINE)
+        return blocked is not None and int(blocked[1], 16) >> (signal.SIGINT - 1) & 1 == 1
 
     def wait_for_round(self) -> None:
         """Until the first round is over and saved."""
