@@ -44,6 +44,15 @@ struct End {
   const HostInfo& host;
 };
 
+/// Payload that came to this host: what the end received, and the datagrams that its own socket
+/// dropped, which were of the same sizes.
+double arrived_payload(const EndRecord& end) {
+  const double received = counter(end, "payload.received_bytes");
+  const double datagrams = counter(end, "udp.received");
+  const double dropped = counter(end, "udp.socket_drops");
+  return datagrams > 0 ? received * (1 + dropped / datagrams) : received;
+}
+
 std::optional<facts::WireCheck> check_end(const End& end, const CheckContext& context) {
   facts::PacketHeaders headers;
   headers.link_bytes =
@@ -53,13 +62,13 @@ std::optional<facts::WireCheck> check_end(const End& end, const CheckContext& co
       context.transport == "udp" ? facts::WireProtocol::udp : facts::WireProtocol::tcp;
   headers.timestamps = timestamps_on(end.host);
   auto input = facts::wire_input(end.record.counters, end.host.interface, headers);
-  const double payload = counter(end.record, "payload.received_bytes");
+  const double payload = arrived_payload(end.record);
   if (!input || payload < kLeastPayloadBytes) {
     return std::nullopt;
   }
   input->payload_bytes = payload;
   if (context.same_machine) {
-    input->other_payload_bytes = counter(end.other, "payload.received_bytes");
+    input->other_payload_bytes = arrived_payload(end.other);
   }
   return facts::check_wire(*input);
 }
