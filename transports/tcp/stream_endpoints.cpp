@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/errqueue.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/mman.h>
 
@@ -18,6 +19,20 @@ namespace {
 
 /// What an unprivileged process may ask for (/proc/sys/fs/pipe-max-size, default 1 MiB).
 constexpr std::size_t kPipeBytes = 1 << 20;
+
+/// Messages of at least a super-packet (64 KiB, the default gso_max_size): their remainders below a
+/// segment are worth holding back.
+constexpr std::size_t kCorkedBytes = 64 << 10;
+
+/// Holds partial segments until the next message fills them (TCP_CORK, tcp(7)): without a copy, a
+/// packet for the remainder of each super-packet costs a fifth of the sender's time. MSG_MORE alone
+/// lasts only until the next acknowledgement. The end of the stream sends what is left.
+void hold_partial_segments(int fd, std::size_t message_bytes) {
+  if (message_bytes >= kCorkedBytes) {
+    const int on = 1;
+    set_option(fd, IPPROTO_TCP, TCP_CORK, on, "mode");
+  }
+}
 
 Fd memory_file(std::size_t size) {
   Fd memory(::memfd_create("netbench-message", MFD_CLOEXEC));
@@ -77,10 +92,13 @@ bool StallWatch::keep_sending() noexcept {
 }
 
 SendfileSender::SendfileSender(int fd, std::size_t message_bytes)
-    : fd_(fd), memory_(memory_file(message_bytes)), size_(message_bytes), watch_(fd) {}
+    : fd_(fd), memory_(memory_file(message_bytes)), size_(message_bytes), watch_(fd) {
+  hold_partial_segments(fd, message_bytes);
+}
 
 VmspliceSender::VmspliceSender(int fd, std::size_t message_bytes)
     : fd_(fd), message_(message_bytes), size_(message_bytes), watch_(fd) {
+  hold_partial_segments(fd, message_bytes);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw sdk::system_error("pipe-refused", "mode: making a pipe", errno,

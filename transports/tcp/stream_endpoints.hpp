@@ -55,7 +55,8 @@ class CopySender {
   StallWatch watch_;
 };
 
-/// sendfile() of one message from memory. SIGPIPE is blocked in the worker threads.
+/// sendfile() of one message from memory. SIGPIPE is blocked in the worker threads. Large messages
+/// leave in whole segments, whatever TCP_NODELAY says.
 class SendfileSender {
  public:
   SendfileSender(int fd, std::size_t message_bytes);
@@ -79,7 +80,7 @@ class SendfileSender {
 };
 
 /// vmsplice() of user pages into a pipe, splice() from there into the socket. Bytes count once they
-/// are in the socket.
+/// are in the socket. Large messages leave in whole segments, whatever TCP_NODELAY says.
 class VmspliceSender {
  public:
   VmspliceSender(int fd, std::size_t message_bytes);

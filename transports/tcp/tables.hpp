@@ -155,7 +155,8 @@ inline constexpr std::array kTunableRows = {
                          .sweep = "spin",
                          .sweep_workloads = bit(WorkloadId::latency)}),
     sdk::row(sdk::Choice{.name = "mode",
-                         .help = "how the sender hands data to the kernel",
+                         .help = "how the sender hands data to the kernel; sendfile and vmsplice: "
+                                 "whole segments from 64K on (TCP_CORK)",
                          .choices = kModeChoices.data(),
                          .choice_count = kModeChoices.size(),
                          .workloads = bit(WorkloadId::bandwidth)}),
