@@ -47,8 +47,10 @@ ordered_json encode(const Error& error) { return Coder<Error>::write(error); }
 ordered_json encode(const RunInfo& run) { return Coder<RunInfo>::write(run); }
 
 ordered_json encode(const Document& document) {
-  ordered_json object = {
-      {"schema", {{"name", kSchemaName}, {"major", kSchemaMajor}, {"minor", kSchemaMinor}}}};
+  constexpr std::size_t kKeys = 8;
+  ordered_json object = coder::object_for(kKeys);
+  coder::append(object, "schema",
+                {{"name", kSchemaName}, {"major", kSchemaMajor}, {"minor", kSchemaMinor}});
   Coder<Document>::write_into(object, document);
   return object;
 }

@@ -49,6 +49,14 @@ struct Place {
   [[nodiscard]] bool expect_array() const;
 };
 
+/// An object with room for `members`: a growing ordered_json copies what it holds, since its keys
+/// are const.
+[[nodiscard]] inline ordered_json object_for(std::size_t members) {
+  ordered_json object = ordered_json::object();
+  object.get_ref<ordered_json::object_t&>().reserve(members);
+  return object;
+}
+
 /// Adds a member to an object without searching for the key first.
 inline void append(ordered_json& object, std::string_view key, ordered_json value) {
   object.get_ref<ordered_json::object_t&>().emplace_back(std::string(key), std::move(value));
@@ -190,7 +198,7 @@ struct Coder<std::set<std::string>> {
 template <class T>
 struct Coder<std::map<std::string, T>> {
   static ordered_json write(const std::map<std::string, T>& values) {
-    ordered_json object = ordered_json::object();
+    ordered_json object = object_for(values.size());
     for (const auto& [key, value] : values) {
       append(object, key, Coder<T>::write(value));
     }
@@ -283,7 +291,9 @@ struct Coder<T> {
     write_derived(object, value);
   }
   static ordered_json write(const T& value) {
-    ordered_json object = ordered_json::object();
+    constexpr std::size_t kDerivedKeys = 2;
+    ordered_json object =
+        object_for(std::tuple_size_v<decltype(layout::Layout<T>::kFields)> + kDerivedKeys);
     write_into(object, value);
     return object;
   }
