@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
+#include <thread>
 #include <utility>
 
 #include "transports/sdk/clock.hpp"
@@ -33,6 +35,10 @@ std::int64_t largest_automatic_buffer() {
 /// A look at the counters that took longer than this was interrupted, and is repeated.
 constexpr std::int64_t kCleanLookNs = 100'000;
 constexpr int kLooks = 3;
+
+/// 64 KiB at 26 Mbit/s; slower streams have errors of one lump a window.
+constexpr std::int64_t kLongestLumpNs = 20'000'000;
+constexpr std::chrono::microseconds kBetweenLooks{20};
 
 /// Runs `body`; what it throws is kept for the thread that made the workers.
 template <class Body>
@@ -228,6 +234,17 @@ ReceivedSample BulkFlow::sample() const {
     sample.at_ns = before + spent_ns / 2;
   }
   return sample;
+}
+
+ReceivedSample BulkFlow::sample_at_arrival() const {
+  const ReceivedSample first = sample();
+  ReceivedSample latest = first;
+  while (latest.bytes == first.bytes && latest.at_ns - first.at_ns < kLongestLumpNs && !stop_ &&
+         !broken()) {
+    std::this_thread::sleep_for(kBetweenLooks);
+    latest = sample();
+  }
+  return latest;
 }
 
 std::uint64_t BulkFlow::sent_bytes() const {

@@ -57,6 +57,10 @@ class BulkFlow {
   /// receiving thread that is not scheduled moves no bytes from one window into the next.
   /// [any-thread]
   [[nodiscard]] ReceivedSample sample() const;
+  /// As sample(), but just after data arrived, or after 20 ms without. Offloads deliver lumps of up
+  /// to 64 KiB: between two arrivals, bytes over time is exact, between two arbitrary moments it is
+  /// a lump too much or too little. [any-thread]
+  [[nodiscard]] ReceivedSample sample_at_arrival() const;
 
   /// Whether a stream ended though nobody stopped it, and why: errno, 0 where the peer closed.
   /// [any-thread]

@@ -79,8 +79,10 @@ class ConnectSession final : public Session {
            "clock; no data, no token; closed with a reset outside the sample";
   }
 
-  void run(const nb_batch& batch, nb_batch_result& result) override {
-    const Lifecycle::Run running(life());
+ protected:
+  void connected() override {}
+
+  void run_batch(const nb_batch& batch, nb_batch_result& result) override {
     if (options().role == NB_INITIATOR) {
       connect_repeatedly(samples_of(batch, result), result);
       return;
@@ -91,15 +93,13 @@ class ConnectSession final : public Session {
     }
   }
 
-  void counters(const sdk::Sink& sink) const override {
+  void emit_counters(const sdk::Sink& sink) const override {
     sink.number("payload.sent_bytes", 0);
     sink.number("payload.received_bytes", 0);
     sink.number("connect.connections", static_cast<double>(connections_));
     sink.number("thread.0.cpu_s", cpu_time_.seconds());
   }
 
- protected:
-  void connected() override {}
   void finish(TimePoint deadline) override {
     interrupted_ = true;
     if (!life().wait_run_ended(deadline)) {

@@ -50,6 +50,11 @@ void report_rcvbuf(const Report& report) {
   report_buffer(report, "rcvbuf", SO_RCVBUF, report.options.rcvbuf, "rmem_max");
 }
 
+/// IP and TCP headers without options.
+std::int64_t header_bytes(int fd) {
+  return get_option<int>(fd, SOL_SOCKET, SO_DOMAIN).value_or(AF_INET) == AF_INET6 ? 60 : 40;
+}
+
 /// Timestamps take 12 bytes of every segment (RFC 7323, appendix A), which TCP_MAXSEG includes and
 /// snd_mss does not.
 void report_mss(const Report& report) {
@@ -63,7 +68,7 @@ void report_mss(const Report& report) {
                        "asked for " + std::to_string(*asked) +
                            " B, limited by the path MTU or the peer; raise the MTU of both "
                            "interfaces: ip link set dev <interface> mtu " +
-                           std::to_string(*asked + 40));
+                           std::to_string(*asked + header_bytes(report.fd)));
   } else if (asked && effective < *asked) {
     report.sink.noted("mss", effective, "12 B of each segment hold the timestamp option");
   } else {

@@ -19,8 +19,10 @@ class LatencySession final : public Session {
                  "both ends block in recv";
   }
 
-  void run(const nb_batch& batch, nb_batch_result& result) override {
-    const Lifecycle::Run running(life());
+ protected:
+  void connected() override { link_.emplace(options(), life(), links().fds().front()); }
+
+  void run_batch(const nb_batch& batch, nb_batch_result& result) override {
     if (options().role == NB_INITIATOR) {
       link_->ping(samples_of(batch, result), result);
     } else {
@@ -28,16 +30,14 @@ class LatencySession final : public Session {
     }
   }
 
-  void counters(const sdk::Sink& sink) const override {
+  void finish(TimePoint deadline) override { link_->finish(deadline); }
+
+  void emit_counters(const sdk::Sink& sink) const override {
     sink.number("payload.sent_bytes", static_cast<double>(link_->traffic().sent));
     sink.number("payload.received_bytes", static_cast<double>(link_->traffic().received));
     sink.number("thread.0.cpu_s", link_->cpu_seconds());
     emit_tcp_info(links().fds(), sink);
   }
-
- protected:
-  void connected() override { link_.emplace(options(), life(), links().fds().front()); }
-  void finish(TimePoint deadline) override { link_->finish(deadline); }
 
  private:
   std::optional<EchoLink> link_;

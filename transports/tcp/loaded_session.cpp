@@ -18,15 +18,15 @@ class LoadedSession final : public Session {
     return "open loop; time from each message's intended send to its answer, by the initiator's "
            "monotonic clock, beside bulk streams";
   }
-  void run(const nb_batch& batch, nb_batch_result& result) override;
-  void counters(const sdk::Sink& sink) const override;
 
  protected:
   void connected() override {
     probe_.emplace(options(), life(), links().fds().front());
     flow_.emplace(options(), life(), links().fds().subspan(1));
   }
+  void run_batch(const nb_batch& batch, nb_batch_result& result) override;
   void finish(TimePoint deadline) override;
+  void emit_counters(const sdk::Sink& sink) const override;
 
  private:
   void require_load() const;
@@ -35,8 +35,7 @@ class LoadedSession final : public Session {
   std::optional<BulkFlow> flow_;
 };
 
-void LoadedSession::run(const nb_batch& batch, nb_batch_result& result) {
-  const Lifecycle::Run running(life());
+void LoadedSession::run_batch(const nb_batch& batch, nb_batch_result& result) {
   flow_->start();
   if (options().role == NB_RESPONDER) {
     probe_->serve(result);
@@ -65,7 +64,7 @@ void LoadedSession::finish(TimePoint deadline) {
   }
 }
 
-void LoadedSession::counters(const sdk::Sink& sink) const {
+void LoadedSession::emit_counters(const sdk::Sink& sink) const {
   const auto& probe = probe_->traffic();
   const auto bulk_sent = static_cast<double>(flow_->sent_bytes());
   const auto bulk_received = static_cast<double>(flow_->received_bytes());

@@ -51,6 +51,24 @@ void Session::connect(std::span<const nb_blob> peers) {
     links_.take_all(options_, host_, tokens_, deadline_);
   }
   connected();
+  connected_ = true;
+}
+
+void Session::require_connected() const {
+  if (!connected_) {
+    throw sdk::Error(NB_INVALID, "not-connected", "the session is not connected");
+  }
+}
+
+void Session::run(const nb_batch& batch, nb_batch_result& result) {
+  const Lifecycle::Run running(life_);
+  require_connected();
+  run_batch(batch, result);
+}
+
+void Session::counters(const sdk::Sink& sink) const {
+  require_connected();
+  emit_counters(sink);
 }
 
 void Session::effective(const sdk::EffectiveSink& sink) const {
@@ -61,6 +79,7 @@ void Session::stop(std::int64_t timeout_ns) {
   if (life_.cancelled()) {
     throw sdk::cancelled();
   }
+  require_connected();
   life_.request_stop();
   finish(time_after(timeout_ns));
 }

@@ -26,14 +26,17 @@ class Session {
   void connect(std::span<const nb_blob> peers);
   void effective(const sdk::EffectiveSink& sink) const;
   virtual const char* method() const = 0;
-  virtual void run(const nb_batch& batch, nb_batch_result& result) = 0;
+  void run(const nb_batch& batch, nb_batch_result& result);
   void stop(std::int64_t timeout_ns);
   void cancel() noexcept;
-  virtual void counters(const sdk::Sink& sink) const = 0;
+  void counters(const sdk::Sink& sink) const;
 
  protected:
   /// The connections are there: make buffers and threads. Throws.
   virtual void connected() = 0;
+  /// One batch on a connected session, marked as running. Throws.
+  virtual void run_batch(const nb_batch& batch, nb_batch_result& result) = 0;
+  virtual void emit_counters(const sdk::Sink& sink) const = 0;
   /// Orderly end by `deadline`; stop has been requested of the lifecycle. Throws.
   virtual void finish(TimePoint deadline) = 0;
   /// cancel() was called: anything to wake beside the connections. [any-thread]
@@ -47,12 +50,14 @@ class Session {
  private:
   void issue_tokens();
   void prepare_listener();
+  void require_connected() const;
 
   sdk::Host host_;
   Options options_;
   TimePoint deadline_;
   Lifecycle life_;
   Links links_;
+  bool connected_ = false;
   std::vector<Token> tokens_;
   std::vector<std::uint8_t> blob_;
 };

@@ -19,11 +19,11 @@ class StreamSession final : public Session {
   ~StreamSession() override { links().shutdown_all(); }
 
   const char* method() const override { return method_.c_str(); }
-  void run(const nb_batch& batch, nb_batch_result& result) override;
-  void counters(const sdk::Sink& sink) const override;
 
  protected:
   void connected() override;
+  void run_batch(const nb_batch& batch, nb_batch_result& result) override;
+  void emit_counters(const sdk::Sink& sink) const override;
   void finish(TimePoint deadline) override;
 
  private:
@@ -57,17 +57,17 @@ TimePoint end_of(const nb_batch& batch) {
   return batch.duration_ns > 0 ? time_after(batch.duration_ns) : TimePoint::max();
 }
 
-void StreamSession::run(const nb_batch& batch, nb_batch_result& result) {
-  const Lifecycle::Run running(life());
+void StreamSession::run_batch(const nb_batch& batch, nb_batch_result& result) {
   flow_->start();
   observe(batch, result);
   require_whole();
 }
 
 void StreamSession::observe(const nb_batch& batch, nb_batch_result& result) {
-  const ReceivedSample begin = flow_->sample();
-  life().wait(end_of(batch), [this] { return flow_->broken(); });
-  const ReceivedSample end = flow_->sample();
+  const bool receives = options().receives_bulk();
+  const ReceivedSample begin = receives ? flow_->sample_at_arrival() : flow_->sample();
+  const bool cut_short = life().wait(end_of(batch), [this] { return flow_->broken(); });
+  const ReceivedSample end = receives && !cut_short ? flow_->sample_at_arrival() : flow_->sample();
   const auto message = static_cast<std::uint64_t>(options().message_bytes);
   result.bytes = static_cast<std::int64_t>(end.bytes - begin.bytes);
   result.messages = static_cast<std::int64_t>(end.bytes / message - begin.bytes / message);
@@ -115,7 +115,7 @@ void StreamSession::finish(TimePoint deadline) {
   }
 }
 
-void StreamSession::counters(const sdk::Sink& sink) const {
+void StreamSession::emit_counters(const sdk::Sink& sink) const {
   sink.number("payload.sent_bytes", static_cast<double>(flow_->sent_bytes()));
   sink.number("payload.received_bytes", static_cast<double>(flow_->received_bytes()));
   flow_->emit_counters(sink, 0);
