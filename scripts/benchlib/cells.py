@@ -102,14 +102,16 @@ def _calls_cell(programs: Programs, size: int) -> Cell:
 
 
 def _fastest_cell(programs: Programs, size: int, limit: float) -> Cell:
-    flags = ("--tcp.mode", "sendfile", "--tcp.receive", "discard")
+    receiver = ("--tcp.receive", "discard", "--tcp.lowat", "4M")
+    flags = ("--tcp.mode", "vmsplice", *receiver)
     return Cell(
-        f"fast-{size // KIB}K", f"(b) stream, sendfile and discard, {size_text(size)}", "CPU-s/GB",
+        f"fast-{size // KIB}K", f"(b) stream, vmsplice and discard, {size_text(size)}", "CPU-s/GB",
         (tools.netbench_stream(programs, OURS, size, *flags),
          tools.netbench_stream(programs, AGAIN, size, *flags),
          tools.iperf3_stream("iperf3 -Z", size, "-Z")),
         (Comparison("iperf3 -Z", ("iperf3 -Z",), limit), _AA),
-        _window, _cpu)
+        _window, _cpu, now_and_then=(tools.netbench_stream(
+            programs, "netbench, sendfile", size, "--tcp.mode", "sendfile", *receiver),))
 
 
 def _streams_cell(programs: Programs) -> Cell:
