@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -124,15 +125,21 @@ class Resuming(unittest.TestCase):
 class Speed(unittest.TestCase):
     """Of the program itself. The bounds leave room for a loaded machine."""
 
-    def test_help_comes_in_10_ms(self) -> None:
-        def once() -> float:
+    def test_help_takes_under_10_ms(self) -> None:
+        """Of processor time, which other programs do not lengthen; best of 20."""
+        def once() -> tuple[float, float]:
             began = time.monotonic()
-            subprocess.run([netbench_binary(), "--help"], check=True, stdout=subprocess.DEVNULL)
-            return time.monotonic() - began
+            process = subprocess.Popen([netbench_binary(), "--help"], stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            return usage.ru_utime + usage.ru_stime, time.monotonic() - began
 
-        best = min(once() for _ in range(20))
-        print(f"best of 20 --help: {best * 1e3:.1f} ms", flush=True)
-        self.assertLess(best, 0.010)
+        spent = [once() for _ in range(20)]
+        used, elapsed = (min(column) for column in zip(*spent))
+        print(f"--help: {used * 1e3:.1f} ms of a processor, {elapsed * 1e3:.1f} ms elapsed",
+              flush=True)
+        self.assertLess(used, 0.010)
 
     def check_run(self, *flags: str, budget_s: int, limit_s: float) -> None:
         """The plan keeps to its budget; the wall clock of a loaded machine may exceed it a bit."""
