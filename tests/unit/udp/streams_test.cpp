@@ -181,8 +181,11 @@ TEST(UdpStream, CountsFragmentsAndSaysSo) {
                     .values = {number("rate", 100'000'000)},
                     .address = "::1"};  // 65507 + 48 > 65536, the MTU of loopback
   Pair pair(point);
-  EXPECT_EQ(pair.responder.counters()["udp.fragments_per_datagram"], 2);
-  EXPECT_NE(pair.initiator.effective().at("rate").note.find("2 IP fragments"), std::string::npos);
+  const auto fragments = static_cast<int>(pair.responder.counters()["udp.fragments_per_datagram"]);
+  EXPECT_GE(fragments, 2);
+  EXPECT_NE(pair.initiator.effective().at("rate").note.find(std::to_string(fragments) +
+                                                            " IP fragments (path MTU"),
+            std::string::npos);
   Counted seen = run_forward(pair, 100 * kMs);
   EXPECT_EQ(seen.responder["udp.received"] + seen.responder["udp.socket_drops"],
             seen.initiator["udp.sent"]);
