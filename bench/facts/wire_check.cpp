@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 
 namespace netbench::facts {
@@ -37,8 +36,10 @@ std::optional<WireCheck> check_wire(const WireInput& input) {
   const double headers = input.header_bytes * input.rx_packets;
   WireCheck check;
   check.wire_payload_bytes = std::max(0.0, input.rx_bytes - headers);
-  check.disagreement = std::abs(check.wire_payload_bytes - payload) / payload;
-  check.foreign_share = std::max(0.0, check.wire_payload_bytes - payload) / input.rx_bytes;
+  const double surplus = check.wire_payload_bytes - payload;
+  const double unexplained = std::max(0.0, surplus - input.repeated_bytes);
+  check.disagreement = std::max(unexplained, -surplus) / payload;
+  check.foreign_share = unexplained / input.rx_bytes;
   return check;
 }
 

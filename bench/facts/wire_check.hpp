@@ -28,17 +28,17 @@ struct WireInput {
   double rx_bytes = 0;             // if.<dev>.rx_bytes over the same window
   double rx_packets = 0;           // if.<dev>.rx_packets (with GRO in the device: super-packets)
   int header_bytes = 66;           // a packet
+  double repeated_bytes = 0;       // sent again by the sender: between none and all of it came
 };
 
 struct WireCheck {
   double wire_payload_bytes = 0;  // rx_bytes − header_bytes × rx_packets
-  double disagreement = 0;        // |wire − payload| / payload
+  double disagreement = 0;        // distance from payload … payload + repeated, over payload
   double foreign_share = 0;  // of the interface's received bytes: not this payload, not headers
 };
 
 /// Payload against the interface's own counters; nothing where no payload was received or the
-/// interface counted no packets. Retransmissions and other traffic both raise the wire's side.
-/// Pure.
+/// interface counted no packets. Other traffic raises the wire's side. Pure.
 [[nodiscard]] std::optional<WireCheck> check_wire(const WireInput& input);
 
 /// Fills rx_bytes and rx_packets from a delta; nothing where the interface has no counters.

@@ -67,8 +67,10 @@ std::optional<facts::WireCheck> check_end(const End& end, const CheckContext& co
     return std::nullopt;
   }
   input->payload_bytes = payload;
+  input->repeated_bytes = counter(end.other, "tcp_info.bytes_retrans");
   if (context.same_machine) {
     input->other_payload_bytes = arrived_payload(end.other);
+    input->repeated_bytes += counter(end.record, "tcp_info.bytes_retrans");
   }
   return facts::check_wire(*input);
 }

@@ -42,6 +42,19 @@ TEST(WireCheck, ShowsForeignTraffic) {
   EXPECT_NEAR(check->foreign_share, 72400.0 / 151400.0, 1e-12);
 }
 
+TEST(WireCheck, TakesWhatTheSenderRepeatedForNoForeignTraffic) {
+  WireInput input{
+      .payload_bytes = 137560, .rx_bytes = 151400, .rx_packets = 100, .header_bytes = 66};
+  EXPECT_NEAR(check_wire(input)->disagreement, 7240.0 / 137560.0, 1e-12);
+  for (const double repeated : {7240.0, 14480.0}) {  // of the latter, half were lost on the way
+    input.repeated_bytes = repeated;
+    EXPECT_EQ(check_wire(input)->disagreement, 0);
+    EXPECT_EQ(check_wire(input)->foreign_share, 0);
+  }
+  input.repeated_bytes = 5792;
+  EXPECT_NEAR(check_wire(input)->disagreement, 1448.0 / 137560.0, 1e-12);
+}
+
 TEST(WireCheck, ShowsPayloadThatTheInterfaceNeverSaw) {
   const auto check = check_wire(
       {.payload_bytes = 289600, .rx_bytes = 151400, .rx_packets = 100, .header_bytes = 66});
