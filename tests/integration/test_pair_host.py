@@ -34,7 +34,7 @@ class ProcessorTime(unittest.TestCase):
         row = only_row(done.document)
         told = sum(one["cpu_s"]["responder"] for one in row["rounds"])
         print(f"agent: {spent:.2f} s by /proc, {told:.2f} s in the row", flush=True)
-        self.assertGreater(told, 0.1)
+        self.assertGreater(told, 0.02)
         # Beside the row: TLS, path probes, facts of the host; and the ticks of /proc.
         self.assertLessEqual(told, spent + 0.05)
         self.assertGreaterEqual(told, 0.9 * spent - 0.15)
