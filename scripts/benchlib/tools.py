@@ -129,7 +129,8 @@ def qperf_stream(size: int) -> Tool:
 
 def sockperf_stream() -> Tool:
     """Its messages end at 64 KiB."""
-    return Tool("sockperf (64 KiB)", ("sockperf", "server", "--tcp", "-i", "{peer}", "-p", "{port}"),
+    return Tool("sockperf (64 KiB)",
+                ("sockperf", "server", "--tcp", "-i", "{peer}", "-p", "{port}"),
                 ("sockperf", "throughput", "--tcp", "-i", "{peer}", "-p", "{port}", "-m", "65000",
                  "-t", FOREVER_S))
 
