@@ -33,8 +33,9 @@ from testbed import INTERFACE, Background, Testbed, netbench_binary
 ROW = ("--transport", "tcp", "--workload", "latency", "--size", "64")
 SHORT = (*ROW, "--rounds", "3", "--budget", "2s")
 """One row of three rounds, in a few seconds."""
+ONE_ROUND = (*ROW, "--rounds", "1", "--budget", "1s")
 LONG = (*ROW, "--rounds", "200", "--budget", "60s")
-"""The same for as long as a fault needs to strike."""
+"""The row of SHORT for as long as a fault needs to strike."""
 
 
 @functools.cache

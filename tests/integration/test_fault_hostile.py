@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import textwrap
 import time
 import unittest
 
-from faults import ROW, SHORT, FaultCase, RunningPair, cpu_seconds, keygen, pair, wait_until
+from faults import ONE_ROUND, ROW, FaultCase, RunningPair, cpu_seconds, keygen, pair, wait_until
 from netbench import agent
-from testbed import Background, require_root
+from testbed import Background, netbench_binary, require_root
 
 SEND = textwrap.dedent("""
     import socket, sys
@@ -24,6 +25,34 @@ SEND = textwrap.dedent("""
                 pass
     print("closed")
 """)
+
+# A client as far as its hello; then the frames of its input, then the bytes of its argument.
+ODD_CLIENT = textwrap.dedent("""
+    import json, socket, struct, sys
+
+    def frame(kind, body):
+        payload = bytes([len(kind)]) + kind.encode() + body.encode()
+        return struct.pack(">I", len(payload)) + payload
+
+    peer = socket.create_connection(("nb-b", 18550), timeout=10)
+    hello = {"protocol": 1, "version": sys.argv[1], "host_name": "odd"}
+    peer.sendall(b"NBC1" + frame("hello", json.dumps(hello)))
+    for kind, body in json.load(sys.stdin):
+        peer.sendall(frame(kind, body))
+    peer.sendall(bytes.fromhex(sys.argv[2]))
+    answers = b""
+    try:
+        while chunk := peer.recv(65536):
+            answers += chunk
+    except (TimeoutError, ConnectionError):
+        pass
+    print(answers.decode(errors="replace"))
+""")
+
+REQUESTS = ("host_request", "path_probe_request", "mtu_request", "open", "connect", "start",
+            "stop", "abort", "no_such_request")
+BODIES = ("", "{}", "[]", "null", "{]", '{"point": 5, "blob": "zz", "mtu_bytes": -1}',
+          '{"point": {"transport": "../../../../tmp/x"}, "seed": 1e400}', "[" * 20000)
 
 HALF_OPEN = textwrap.dedent("""
     import resource, socket, sys, time
@@ -64,7 +93,7 @@ class Stranger(FaultCase):
                 answer = self.bed.run("a", ["python3", "-c", SEND, packet.hex(), str(times)])
                 self.assertEqual(answer.stdout, "closed\n")
                 self.assert_idle(self.server)
-                self.assert_ok(pair(self.bed, *words, *SHORT))
+                self.assert_ok(pair(self.bed, *words, *ONE_ROUND))
                 self.server.stop()
 
     def assert_idle(self, server: Background) -> None:
@@ -96,6 +125,31 @@ class Stranger(FaultCase):
         self.assert_survived(b"NBD1" + b"\x00" * 16, times=5)
 
 
+class OddClient(FaultCase):
+    """One that is served, and then breaks the rules."""
+
+    def run_odd_client(self, frames: list[tuple[str, str]], last: bytes = b"") -> str:
+        self.server = agent(self.bed, "--allow-knobs")
+        version = self.bed.run("a", [netbench_binary(), "--version"]).stdout.split()[-1]
+        return self.bed.run("a", ["python3", "-c", ODD_CLIENT, version, last.hex()],
+                            stdin=json.dumps(frames)).stdout
+
+    def test_with_a_frame_of_two_gibibytes_is_let_go(self) -> None:
+        self.run_odd_client([], struct.pack(">I", 2**31) + b"\x05hello")
+        self.server.wait_for(r"\(odd\) was lost: .*2147483648")
+        self.assert_ok(pair(self.bed, "--insecure", *ONE_ROUND))
+        self.assert_restored()
+
+    def test_with_odd_requests_gets_errors_for_answers(self) -> None:
+        frames = [(kind, body) for kind in REQUESTS for body in BODIES]
+        answers = self.run_odd_client(frames)
+        self.assertIn("no_such_request", answers)
+        self.assertGreater(answers.count("error"), len(REQUESTS))
+        self.assertTrue(self.server.alive(), self.server.output())
+        self.assert_ok(pair(self.bed, "--insecure", *ONE_ROUND))
+        self.assert_restored()
+
+
 class HalfOpen(FaultCase):
     CONNECTIONS = 1000
 
@@ -103,7 +157,7 @@ class HalfOpen(FaultCase):
         server = agent(self.bed)
         crowd = self.bed.start("a", ["python3", "-c", HALF_OPEN, str(self.CONNECTIONS)])
         crowd.wait_for("ready", 20)
-        outcome = pair(self.bed, "--insecure", *SHORT)
+        outcome = pair(self.bed, "--insecure", *ONE_ROUND)
         self.assert_ok(outcome)
         self.assertTrue(server.alive())
         self.assertTrue(crowd.alive())
@@ -123,7 +177,7 @@ class HalfOpen(FaultCase):
             return len(self.bed.run("b", ["ls", f"/proc/{server.pid}/fd"]).stdout.split()) < 40
 
         wait_until(few_left, "the half-open connections to be dropped", 15)
-        self.assert_ok(pair(self.bed, "--insecure", *SHORT))
+        self.assert_ok(pair(self.bed, "--insecure", *ONE_ROUND))
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ import signal
 import time
 import unittest
 
-from faults import LONG, SHORT, FaultCase, Outcome, RunningPair, pair, rounds_of, wait_until
+from faults import (LONG, SHORT, FaultCase, Outcome, RunningPair, pair, parse_document,
+                    rounds_of, wait_until)
 from netbench import agent
 from test_fault_connect import PORT, SILENT_SERVER
-from testbed import require_root
+from testbed import netbench_binary, require_root
 
 AT_ONCE_S = 3  # a second of it is the orderly end of the control connection
 
@@ -75,6 +76,21 @@ class Interrupt(FaultCase):
         self.assertIn("--resume", outcome.stderr)
         server.wait_for("has left", 5)
         self.assert_ok(pair(self.bed, "--insecure", *SHORT))
+
+    def test_while_measuring_writes_one_document_to_standard_output(self) -> None:
+        server = agent(self.bed)
+        target = self.bed.scratch / "stdout.json"
+        running = self.bed.start("a", ["sh", "-c", 'exec "$@" >"$0"', target, netbench_binary(),
+                                       "pair", "--peer", "nb-b", "--insecure", *LONG, "--json",
+                                       "-"])
+        server.wait_for("is served")
+        time.sleep(5)
+        running.signal(signal.SIGINT)
+        self.assertEqual(running.wait(AT_ONCE_S), 130)
+        document = parse_document(target.read_text())
+        self.assertEqual((document["status"], document["error"]["code"]),
+                         ("partial", "interrupted"))
+        self.assertGreaterEqual(rounds_of(document), 1)
 
     def test_while_measuring_each_workload(self) -> None:
         server = agent(self.bed)
