@@ -14,7 +14,7 @@ struct ProfileRow {
   ProfileDefaults defaults;
 };
 constexpr std::array<ProfileRow, 3> kProfiles{{{"quick", {3, 16'000'000'000}},
-                                               {"default", {5, 52'000'000'000}},
+                                               {"default", {5, 50'000'000'000}},
                                                {"thorough", {9, 600'000'000'000}}}};
 
 }  // namespace
