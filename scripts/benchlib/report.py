@@ -68,8 +68,8 @@ def _pairs(results: Results) -> Iterator[str]:
            f"Ratio of netbench to the other: {paired.METHOD}. A pair is void where either run had "
            f"over {FOREIGN_LIMIT_CPUS} CPUs of foreign load; void pairs are left out where "
            f"{FEWEST_CLEAN} or more others remain. CPU-s/GB: CPU time of the tool's processes on "
-           "both hosts (their CPU clocks) over the bytes that the receiving interface counted, in one "
-           "window inside the stream, so that starting up is in no tool's number. The best of "
+           "both hosts (their CPU clocks) over the bytes that the receiving interface counted, "
+           "in one window inside the stream, so that starting up is in no tool's number. The best of "
            "several is the one with the best median here. `interval`: the worse end of the "
            "interval must keep to the target; `median`: the median; `not above`: some of the "
            "interval must.\n")

@@ -107,19 +107,19 @@ class Runner:
         self._ports = self._next_ports()
 
     def run(self, cells: Sequence[Cell], rounds: int, until_s: float) -> list[CellRuns]:
-        """until_s: of time.monotonic(); no round begins that would not end by then."""
+        """until_s: of time.monotonic(); no round begins that would end later, if it took as long as the last."""
         results = [CellRuns(cell) for cell in cells]
-        longest_s = 0.0
+        last_s = 0.0
         for number in range(rounds):
             began = time.monotonic()
-            if began + longest_s > until_s:
+            if began + last_s > until_s:
                 print(f"bench-peers: time is up after {number} rounds", file=sys.stderr)
                 break
             due = [result for result in results if number < result.cell.most_rounds]
             for result in self._random.sample(due, len(due)):
                 self._visit(result, number)
-            longest_s = max(longest_s, time.monotonic() - began)
-            print(f"bench-peers: round {number + 1} of {rounds}, {longest_s:.0f} s",
+            last_s = time.monotonic() - began
+            print(f"bench-peers: round {number + 1} of {rounds}, {last_s:.0f} s",
                   file=sys.stderr)
         return results
 
