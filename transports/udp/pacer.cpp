@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kBurstNs = 5e6;
 constexpr double kGroupNs = 1e5;
+/// A slow schedule survives being late by less than one interval and a bit.
+constexpr std::size_t kMinBurst = 2;
 
 std::size_t datagrams_in(double duration_ns, double interval_ns, std::size_t limit) {
   const double count = std::min(duration_ns / interval_ns, static_cast<double>(limit));
@@ -23,7 +25,8 @@ Pacer::Plan Pacer::plan(double bits_per_second, std::int64_t message_bytes, std:
   }
   const double interval_ns = static_cast<double>(message_bytes) * 8e9 / bits_per_second;
   const std::size_t group = spin ? 1 : datagrams_in(kGroupNs, interval_ns, batch / 2);
-  return {interval_ns, datagrams_in(kBurstNs, interval_ns, batch), group};
+  const std::size_t burst = datagrams_in(kBurstNs, interval_ns, batch);
+  return {interval_ns, std::min(std::max(burst, kMinBurst), batch), group};
 }
 
 std::size_t Pacer::allowed(std::int64_t now_ns) noexcept {

@@ -16,10 +16,10 @@ class Pacer {
     std::size_t group = 1;   // datagrams worth waking for
   };
 
-  /// A schedule for payload of `bits_per_second` in datagrams of `message_bytes`. A burst is at
-  /// most `batch` datagrams and 5 ms of the rate, so that no 25 ms have more than 1.2 times the
-  /// target. A sleeping sender wakes for 100 µs of the rate, at most half a batch, a spinning one
-  /// for each datagram. bits_per_second 0: not paced.
+  /// A schedule for payload of `bits_per_second` in datagrams of `message_bytes`. A burst is 5 ms
+  /// of the rate, at least two and at most `batch` datagrams, so that beyond single datagrams no 25
+  /// ms have more than 1.2 times the target. A sleeping sender wakes for 100 µs of the rate, at
+  /// most half a batch, a spinning one for each datagram. bits_per_second 0: not paced.
   [[nodiscard]] static Plan plan(double bits_per_second, std::int64_t message_bytes,
                                  std::size_t batch, bool spin) noexcept;
 

