@@ -69,12 +69,34 @@ def _pairs(results: Results) -> Iterator[str]:
            f"over {FOREIGN_LIMIT_CPUS} CPUs of foreign load; void pairs are left out where "
            f"{FEWEST_CLEAN} or more others remain. CPU-s/GB: CPU time of the tool's processes on "
            "both hosts (their CPU clocks) over the bytes that the receiving interface counted, "
-           "in one window inside the stream, so that starting up is in no tool's number. The best of "
-           "several is the one with the best median here. `interval`: the worse end of the "
+           "in one window inside the stream, so that starting up is in no tool's number. The best "
+           "of several is the one with the best median here. `interval`: the worse end of the "
            "interval must keep to the target; `median`: the median; `not above`: some of the "
            "interval must.\n")
     yield from _table(["row", "against", "netbench", "other", "ratio [95 %]", "pairs", "void",
                        "target"], rows)
+
+
+def gaps(cells: Sequence[dict]) -> Iterator[str]:
+    """Of the cells of a document(): what was missed, beside what the same program twice gave."""
+    lines = []
+    for cell in cells:
+        same = [one["ratio"] for one in cell["comparisons"] if one["limit"] is None]
+        for one in cell["comparisons"]:
+            if one["met"] is False and same:
+                ratio, noise = one["ratio"], same[0]
+                lines.append(f"- {cell['title']} against {one['against']}: ratio "
+                             f"{ratio['median']:.3f} [{ratio['low']:.3f}, {ratio['high']:.3f}], "
+                             f"target {one['limit']:.2f}; the same program twice gave "
+                             f"[{noise['low']:.3f}, {noise['high']:.3f}] in these rounds")
+    if lines:
+        yield "## Gaps\n"
+        yield from lines
+        yield ""
+
+
+def _gaps(results: Results) -> Iterator[str]:
+    return gaps([_cell_facts(runs) for runs in results.cells])
 
 
 def _every_tool(results: Results) -> Iterator[str]:
@@ -154,7 +176,7 @@ def _about(results: Results) -> Iterator[str]:
 
 
 def markdown(results: Results) -> str:
-    parts = (_about, _pairs, _instructions, _accuracy, _costs, _every_tool)
+    parts = (_about, _pairs, _gaps, _instructions, _accuracy, _costs, _every_tool)
     return "\n".join(line for part in parts for line in part(results)).rstrip() + "\n"
 
 

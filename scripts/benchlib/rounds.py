@@ -107,7 +107,8 @@ class Runner:
         self._ports = self._next_ports()
 
     def run(self, cells: Sequence[Cell], rounds: int, until_s: float) -> list[CellRuns]:
-        """until_s: of time.monotonic(); no round begins that would end later, if it took as long as the last."""
+        """until_s: of time.monotonic(); no round begins that would end later if it took as
+        long as the last."""
         results = [CellRuns(cell) for cell in cells]
         last_s = 0.0
         for number in range(rounds):
