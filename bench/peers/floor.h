@@ -3,6 +3,10 @@
 #ifndef NETBENCH_BENCH_PEERS_FLOOR_H_
 #define NETBENCH_BENCH_PEERS_FLOOR_H_
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* clock_gettime(2), nanosleep(2) under -std=c11 */
+#endif
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
