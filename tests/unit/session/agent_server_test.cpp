@@ -149,7 +149,7 @@ TEST(AgentServer, ClientsOneAfterTheOtherAreNeverRefused) {
 
 TEST(AgentServer, ServesTheNextAfterAClientThatWentSilent) {
   auto options = insecure_agent();
-  options.channel = {.silence = 300ms, .heartbeat = 50ms};
+  options.channel = {.silence = 1s, .heartbeat = 50ms};
   std::mutex mutex;
   std::string slug;
   const TestAgent agent(options, [&](Channel& channel, const Hello& client) {
@@ -238,7 +238,7 @@ TEST(AgentServer, StopEndsTheServedClientAndSendsTheWaitingAway) {
 TEST(AgentServer, StopEndsAnIdleAgentAtOnce) {
   const std::int64_t begin = monotonic_ns();
   { const TestAgent agent(insecure_agent()); }
-  EXPECT_LT(seconds_since(begin), 1);
+  EXPECT_LT(seconds_since(begin), 4);
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ TEST_P(BothKinds, CloseSendsWhatIsQueuedAndThenTellsThePeer) {
 }
 
 TEST_P(BothKinds, HeartbeatsKeepAQuietConnectionUp) {
-  const auto [a, b] = make_channels(GetParam(), {.silence = 400ms, .heartbeat = 50ms});
-  std::this_thread::sleep_for(1500ms);
+  const auto [a, b] = make_channels(GetParam(), {.silence = 1s, .heartbeat = 50ms});
+  std::this_thread::sleep_for(2500ms);
   EXPECT_FALSE(a->ended());
   EXPECT_FALSE(b->ended());
   EXPECT_EQ(a->receive(soon(10ms)).error().slug, "control-timeout");  // none of them is delivered
@@ -118,7 +118,7 @@ TEST(Channel, SilentPeerIsLostAfterTheSilence) {
   const auto got = channel->receive(soon());
   EXPECT_EQ(got.error().slug, "peer-lost");
   EXPECT_GE(seconds_since(begin), 0.25);
-  EXPECT_LT(seconds_since(begin), 2);
+  EXPECT_LT(seconds_since(begin), 5);
   EXPECT_EQ(channel->end_reason()->slug, "peer-lost");
   EXPECT_EQ(channel->send({"data", ""}).error().slug, "peer-lost");
 }
@@ -135,7 +135,7 @@ TEST(Channel, DeadlineEndsReceive) {
   const auto [a, b] = make_channels(false);
   const std::int64_t begin = monotonic_ns();
   EXPECT_EQ(a->receive(soon(100ms)).error().slug, "control-timeout");
-  EXPECT_LT(seconds_since(begin), 2);
+  EXPECT_LT(seconds_since(begin), 5);
   EXPECT_FALSE(a->ended());
 }
 
@@ -170,12 +170,12 @@ TEST(Channel, SendQueueIsBounded) {
   EXPECT_EQ(sent.error().slug, "send-queue-full");
   const std::int64_t begin = monotonic_ns();
   channel->close(200ms);  // nobody reads: what is queued cannot be sent
-  EXPECT_LT(seconds_since(begin), 2);
+  EXPECT_LT(seconds_since(begin), 5);
 }
 
 TEST(Channel, ReceiverThatIsBusyLosesNothingAndNobody) {
   const auto [a, b] =
-      make_channels(true, {.silence = 400ms, .heartbeat = 50ms, .max_queued_bytes = 1 << 20});
+      make_channels(true, {.silence = 1500ms, .heartbeat = 50ms, .max_queued_bytes = 1 << 20});
   std::jthread sender([&a = a] {
     for (int i = 0; i < 200; ++i) {
       while (!a->send({"data", std::string(64 * 1024, 'x')}) && !a->ended()) {
@@ -183,7 +183,7 @@ TEST(Channel, ReceiverThatIsBusyLosesNothingAndNobody) {
       }
     }
   });
-  std::this_thread::sleep_for(1200ms);
+  std::this_thread::sleep_for(2500ms);
   for (int i = 0; i < 200; ++i) {
     const auto got = b->receive(soon());
     ASSERT_TRUE(got) << got.error().message;

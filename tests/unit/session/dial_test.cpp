@@ -24,7 +24,7 @@ TEST(Dial, ClosedPortIsRefusedAtOnce) {
   EXPECT_EQ(fd.error().slug, "peer-refused") << fd.error().message;
   EXPECT_EQ(fd.error().exit_class, ExitClass::nothing_measured);
   EXPECT_NE(fd.error().remedy.find("netbench agent"), std::string::npos);
-  EXPECT_LT(seconds_since(begin), 0.5);
+  EXPECT_LT(seconds_since(begin), 0.9);  // its limit is 1 s
 }
 
 // With its accept queue full, Linux drops further SYNs as a firewall would.

@@ -98,7 +98,8 @@ class FakeServer {
   explicit FakeServer(std::function<void(int fd)> serve)
       : listener_(Listener::open("127.0.0.1", 0).value()) {
     ::fcntl(listener_.fd(), F_SETFL, 0);
-    thread_ = std::thread([this, serve = std::move(serve)] {
+    // No SIGPIPE for a server that writes to a client that has left.
+    thread_ = start_thread("fake-server", [this, serve = std::move(serve)] {
       while (true) {
         const UniqueFd fd(::accept(listener_.fd(), nullptr, nullptr));
         if (!fd.valid()) {
@@ -170,13 +171,15 @@ inline AgentOptions insecure_agent() {
   return options;
 }
 
-/// Options of a client; without a key where none is given.
+/// Options of a client; without a key where none is given. Patient, so that a loaded machine does
+/// not decide the tests.
 inline ConnectOptions client_of(std::uint16_t port, std::optional<Key> key = std::nullopt) {
   ConnectOptions options;
   options.host = "127.0.0.1";
   options.port = port;
   options.key = std::move(key);
   options.hello = hello_of("client");
+  options.answer_limit = 20s;
   return options;
 }
 
