@@ -47,7 +47,7 @@ ordered_json encode(const Error& error) { return Coder<Error>::write(error); }
 ordered_json encode(const RunInfo& run) { return Coder<RunInfo>::write(run); }
 
 ordered_json encode(const Document& document) {
-  constexpr std::size_t kKeys = 8;
+  constexpr std::size_t kKeys = 9;
   ordered_json object = coder::object_for(kKeys);
   coder::append(object, "schema",
                 {{"name", kSchemaName}, {"major", kSchemaMajor}, {"minor", kSchemaMinor}});

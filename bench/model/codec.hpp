@@ -13,7 +13,7 @@ namespace netbench {
 /// function exists (report/document).
 inline constexpr std::string_view kSchemaName = "netbench.result";
 inline constexpr int kSchemaMajor = 1;
-inline constexpr int kSchemaMinor = 0;
+inline constexpr int kSchemaMinor = 1;
 
 /// Value types to JSON, keys as in report/document/schema. Values that are absent have no key;
 /// numbers that are not finite become null. Used for documents and on the control channel alike.

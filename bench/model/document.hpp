@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,24 @@ struct Finding {
   std::vector<std::string> not_evaluated;
 
   friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+/// One thing changed on one row for a moment, alternating with the row as it was (A-B-A-B), to find
+/// out what limits it.
+struct Intervention {
+  std::string id;      // "more-streams"
+  std::string row;     // id of the measurement
+  std::string change;  // "4 streams instead of 1"
+  std::string metric;  // goodput_bps | rtt_p50_ns
+  double base = 0;     // median as it was
+  double changed = 0;  // median with the change
+  double ratio = 0;    // changed / base: median of the pairs' ratios, with its interval
+  double ratio_low = 0;
+  double ratio_high = 0;
+  std::uint32_t n_pairs = 0;
+  std::string note;  // why it could not be made, or what was in the way
+
+  friend bool operator==(const Intervention&, const Intervention&) = default;
 };
 
 /// Largest IP packet that gets through without fragmentation, each way, in bytes (0 = not known).
@@ -68,6 +87,7 @@ struct Document {
   std::map<std::string, Value> config;    // effective, with the seed
   std::map<std::string, HostInfo> hosts;  // h0 = initiator, h1 = responder
   std::vector<Measurement> measurements;
+  std::vector<Intervention> interventions;
   std::vector<Finding> findings;
 
   friend bool operator==(const Document&, const Document&) = default;

@@ -261,6 +261,21 @@ struct Layout<Finding> {
 };
 
 template <>
+struct Layout<Intervention> {
+  static constexpr auto kFields = std::tuple{Field{"id", &Intervention::id},
+                                             Field{"row", &Intervention::row},
+                                             Field{"change", &Intervention::change},
+                                             Field{"metric", &Intervention::metric},
+                                             Field{"base", &Intervention::base},
+                                             Field{"changed", &Intervention::changed},
+                                             Field{"ratio", &Intervention::ratio},
+                                             Field{"ratio_low", &Intervention::ratio_low},
+                                             Field{"ratio_high", &Intervention::ratio_high},
+                                             Field{"n_pairs", &Intervention::n_pairs},
+                                             Field{"note", &Intervention::note}};
+};
+
+template <>
 struct Layout<PathMtu> {
   static constexpr auto kFields =
       std::tuple{Field{"forward_bytes", &PathMtu::forward_bytes},
@@ -289,7 +304,7 @@ struct Layout<Document> {
       Field{"status", &Document::status},    Field{"error", &Document::error, true},
       Field{"run", &Document::run},          Field{"config", &Document::config},
       Field{"hosts", &Document::hosts},      Field{"measurements", &Document::measurements},
-      Field{"findings", &Document::findings}};
+      Field{"interventions", &Document::interventions}, Field{"findings", &Document::findings}};
 };
 
 }  // namespace netbench::layout

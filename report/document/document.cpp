@@ -134,6 +134,8 @@ std::string document_text(const Document& document) {
     separator = ",\n";
     if (key == "measurements") {
       append_lines(text, document.measurements);
+    } else if (key == "interventions") {
+      append_lines(text, document.interventions);
     } else if (key == "findings") {
       append_lines(text, document.findings);
     } else {
