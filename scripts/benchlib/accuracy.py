@@ -42,7 +42,7 @@ class Accuracy:
 
     @property
     def met(self) -> bool:
-        return abs(self.error) <= LIMIT and self.over_ceiling_segments <= 1
+        return abs(self.error) <= LIMIT and self.over_ceiling_segments <= BURST_BYTES / FRAME_BYTES
 
     def facts(self) -> dict[str, float | str | bool]:
         return asdict(self) | {"error": self.error, "met": self.met, "over_ceiling_segments":

@@ -11,6 +11,8 @@ from . import namespaces, plan, relay
 from .namespaces import LabError
 from .options import Options
 
+_OPTIONS = "options.json"
+
 
 def state_folder(name: str) -> Path:
     return namespaces.STATE_ROOT / name
@@ -26,7 +28,7 @@ def _set_up(options: Options, folder: Path) -> None:
     namespaces.make_state(folder)
     emulator = relay.choose_emulator(options)
     facts = dataclasses.asdict(options) | {"emulator": emulator}
-    (folder / "options.json").write_text(json.dumps(facts))
+    (folder / _OPTIONS).write_text(json.dumps(facts))
     for command in plan.commands(options, emulator):
         if command.where:
             netns = plan.namespace(options, command.where)
@@ -52,6 +54,8 @@ def up(options: Options) -> None:
 
 def down(name: str) -> None:
     """Ends every process on the hosts and removes them; nothing to do is fine."""
+    # First of all: a process on its way onto a host looks for this file once it is there.
+    (state_folder(name) / _OPTIONS).unlink(missing_ok=True)
     namespaces.remove(state_folder(name), [f"{name}-{host}" for host in "abm"])
 
 
@@ -63,7 +67,7 @@ def names() -> list[str]:
 
 def options_of(name: str) -> dict[str, object]:
     try:
-        return json.loads((state_folder(name) / "options.json").read_text())
+        return json.loads((state_folder(name) / _OPTIONS).read_text())
     except FileNotFoundError as error:
         known = ", ".join(names()) or "none is up"
         raise LabError(f"no testbed '{name}' ({known}): run scripts/testbed up --name {name}"
@@ -71,14 +75,22 @@ def options_of(name: str) -> dict[str, object]:
 
 
 def become(name: str, host: str) -> None:
-    """Moves this process onto a host: its namespaces, its cores, its home folder."""
+    """Moves this process onto a host: its namespaces, its cores, its home folder. LabError when the
+    testbed goes down meanwhile: whoever takes it down cannot see this process before it is there.
+    """
     options = options_of(name)
+    folder = os.open(state_folder(name), os.O_PATH | os.O_DIRECTORY)
+    namespaces.enter(f"{name}-{host}", None if host == "m" else state_folder(name) / host)
+    try:
+        os.stat(_OPTIONS, dir_fd=folder)
+    except FileNotFoundError as error:
+        raise LabError(f"testbed '{name}' was taken down meanwhile") from error
+    finally:
+        os.close(folder)
     if host == "m":
-        namespaces.enter(f"{name}-m", None)
         return
     if cpus := options[f"cpus_{host}"]:
         os.sched_setaffinity(0, cpus)
-    namespaces.enter(f"{name}-{host}", state_folder(name) / host)
     for key in [key for key in os.environ if key.startswith(("XDG_", "SSH_"))]:
         del os.environ[key]
     os.environ |= {"HOME": "/run/home", "HOSTNAME": plan.HOST_NAMES[host]}

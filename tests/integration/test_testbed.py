@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -130,12 +131,22 @@ class Cleaning(unittest.TestCase):
             raise ZeroDivisionError
         self.assert_gone(bed)
 
+    def test_leaves_out_no_process_that_is_on_its_way(self) -> None:
+        """Started, but not yet in the namespaces that are emptied."""
+        for number in range(20):
+            with Testbed() as bed:
+                late = bed.start("a", ["sleep", "300"])
+                time.sleep(0.01 * number)
+                self.assertEqual(script("down", "--name", bed.name).returncode, 0)
+                self.assertNotEqual(late.wait(), 0)
+
     def test_can_be_repeated(self) -> None:
         self.assertEqual(script("down", "--name", "never-up").returncode, 0)
 
     def test_precedes_a_second_up(self) -> None:
         with Testbed() as bed:
-            sleeper = bed.start("a", ["sleep", "300"])
+            sleeper = bed.start("a", ["sh", "-c", "echo here; exec sleep 300"])
+            sleeper.wait_for("here")
             self.assertEqual(script("up", "--name", bed.name, "--mtu", "4000").returncode, 0)
             self.assertEqual(sleeper.wait(), -signal.SIGKILL)
             self.assertEqual(bed.mtu("a"), 4000)

@@ -124,6 +124,7 @@ class Testbed:
     def __exit__(self, *_: object) -> None:
         _testbed("down", "--name", self.name)
         for background in self.backgrounds:
+            background.process.kill()  # one that had not come onto its host yet
             background.process.wait()
         self._logs.cleanup()
 

@@ -223,15 +223,16 @@ std::uint64_t BulkFlow::lane_received(const Lane& lane) const {
 
 ReceivedSample BulkFlow::sample() const {
   ReceivedSample sample;
-  std::int64_t spent_ns = 0;
-  for (int look = 0; look < kLooks && (look == 0 || spent_ns > kCleanLookNs); ++look) {
-    const std::int64_t before = sdk::MonotonicClock::now_ns();
+  for (int look = 0; look < kLooks; ++look) {
     sample.bytes = 0;
+    sample.before_ns = sdk::MonotonicClock::now_ns();
     for (const auto& lane : lanes_) {
       sample.bytes += lane_received(*lane);
     }
-    spent_ns = sdk::MonotonicClock::now_ns() - before;
-    sample.at_ns = before + spent_ns / 2;
+    sample.after_ns = sdk::MonotonicClock::now_ns();
+    if (sample.after_ns - sample.before_ns <= kCleanLookNs) {
+      break;
+    }
   }
   return sample;
 }
@@ -239,8 +240,8 @@ ReceivedSample BulkFlow::sample() const {
 ReceivedSample BulkFlow::sample_at_arrival() const {
   const ReceivedSample first = sample();
   ReceivedSample latest = first;
-  while (latest.bytes == first.bytes && latest.at_ns - first.at_ns < kLongestLumpNs && !stop_ &&
-         !broken()) {
+  while (latest.bytes == first.bytes && latest.before_ns - first.before_ns < kLongestLumpNs &&
+         !stop_ && !broken()) {
     std::this_thread::sleep_for(kBetweenLooks);
     latest = sample();
   }

@@ -29,10 +29,10 @@ struct ReceivePlan {
 /// Size of one send of the bulk streams: the message, but 128 KiB beside paced messages.
 [[nodiscard]] std::size_t bulk_message_bytes(const Options& options);
 
-/// Received bytes at one moment: the clock is read before and after the counters, `at_ns` is the
-/// middle.
+/// Bytes that had arrived at some moment between two stamps of the clock.
 struct ReceivedSample {
-  std::int64_t at_ns = 0;
+  std::int64_t before_ns = 0;
+  std::int64_t after_ns = 0;
   std::uint64_t bytes = 0;
 };
 

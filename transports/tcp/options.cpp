@@ -1,13 +1,10 @@
 #include "transports/tcp/options.hpp"
 
-#include <arpa/inet.h>
 #include <dirent.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -17,15 +14,6 @@
 
 namespace netbench::tcp {
 namespace {
-
-Address copy_address(const void* data, std::size_t size) {
-  Address address;
-  if (data != nullptr && size > 0) {
-    address.length = static_cast<socklen_t>(std::min(size, sizeof address.storage));
-    std::memcpy(&address.storage, data, address.length);
-  }
-  return address;
-}
 
 nb_direction load_direction(LoadDirection direction) {
   static constexpr std::array kDirections = {NB_FORWARD, NB_REVERSE, NB_BOTH};
@@ -97,21 +85,6 @@ void check_congestion(const std::string& name) {
 
 }  // namespace
 
-std::string Address::text() const {
-  char host[INET6_ADDRSTRLEN] = {};
-  if (storage.ss_family == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
-    inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
-    return std::string(host) + ":" + std::to_string(ntohs(v4->sin_port));
-  }
-  if (storage.ss_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
-    inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
-    return "[" + std::string(host) + "]:" + std::to_string(ntohs(v6->sin6_port));
-  }
-  return "(no address)";
-}
-
 std::int64_t Options::connections() const {
   switch (workload) {
     case WorkloadId::latency:
@@ -151,7 +124,7 @@ Options parse_options(const nb_open_args& args) {
   options.direction = args.direction;
   options.message_bytes = args.message_bytes;
   options.deadline_ns = args.deadline_ns > 0 ? args.deadline_ns : kDefaultDeadlineNs;
-  options.peer = copy_address(args.peer_address, args.peer_address_bytes);
+  options.peer = sdk::copy_address(args.peer_address, args.peer_address_bytes);
   options.sndbuf = values.integer("sndbuf");
   options.rcvbuf = values.integer("rcvbuf");
   options.mss = values.integer("mss");

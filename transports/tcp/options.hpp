@@ -1,28 +1,18 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "transports/abi/nb_transport.h"
+#include "transports/sdk/address.hpp"
 #include "transports/sdk/cpus.hpp"
 #include "transports/tcp/tables.hpp"
 
 namespace netbench::tcp {
 
-/// An address of the control channel, owned.
-struct Address {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-  [[nodiscard]] int family() const { return storage.ss_family; }
-  /// "192.0.2.1:18550" or "[2001:db8::1]:18550".
-  [[nodiscard]] std::string text() const;
-};
+using sdk::Address;
 
 /// The values of one point, as this end needs them. An absent optional is `auto`.
 struct Options {

@@ -1,8 +1,6 @@
 #include "transports/tcp/socket.hpp"
 
-#include <arpa/inet.h>
 #include <linux/tcp.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/time.h>
 
@@ -46,19 +44,6 @@ void limit_blocking(int fd, const Options& options) {
   }
 }
 
-void set_dscp(int fd, std::int64_t dscp) {
-  if (dscp == 0) {
-    return;
-  }
-  const int traffic_class = static_cast<int>(dscp) << 2;  // the upper six bits, RFC 2474 section 3
-  const bool v4 = try_set(fd, IPPROTO_IP, IP_TOS, traffic_class);
-  const bool v6 = try_set(fd, IPPROTO_IPV6, IPV6_TCLASS, traffic_class);
-  if (!v4 && !v6) {
-    throw sdk::system_error("socket-option-refused", "dscp: the kernel refused the socket option",
-                            errno);
-  }
-}
-
 /// An accepted socket inherits a receive buffer that someone locked on the listener; `auto` means
 /// that the kernel tunes it.
 void unlock_buffers(int fd, const Options& options) {
@@ -78,26 +63,6 @@ void set_busy_poll(int fd, std::int64_t busy_poll_ns) {
         "socket-option-refused", "busy_poll: the kernel refused SO_BUSY_POLL", errno,
         "run as root, or sysctl -w net.core.busy_read=" + std::to_string(microseconds));
   }
-}
-
-std::optional<Address> parse_source(const std::string& text, int family) {
-  Address address;
-  address.storage.ss_family = static_cast<sa_family_t>(family);
-  if (family == AF_INET) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-    address.length = sizeof *v4;
-    return inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1 ? std::optional(address)
-                                                                : std::nullopt;
-  }
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-  const std::size_t percent = text.find('%');
-  address.length = sizeof *v6;
-  if (percent != std::string::npos) {
-    v6->sin6_scope_id = if_nametoindex(text.substr(percent + 1).c_str());
-  }
-  return inet_pton(AF_INET6, text.substr(0, percent).c_str(), &v6->sin6_addr) == 1
-             ? std::optional(address)
-             : std::nullopt;
 }
 
 }  // namespace
@@ -154,32 +119,9 @@ void apply_connected(int fd, const Options& options) {
   if (options.busy_poll_ns) {
     set_busy_poll(fd, *options.busy_poll_ns);
   }
-  set_dscp(fd, options.dscp);
+  sdk::set_dscp(fd, options.dscp);
   watch_peer(fd);
   limit_blocking(fd, options);
-}
-
-void bind_source(int fd, const Options& options) {
-  if (!options.bind) {
-    return;
-  }
-  if (const auto source = parse_source(*options.bind, options.peer.family())) {
-    if (::bind(fd, source->get(), source->length) != 0) {
-      throw sdk::system_error("bind-refused", "bind: source address " + *options.bind, errno,
-                              "see `ip address` for the addresses of this host");
-    }
-    return;
-  }
-  if (if_nametoindex(options.bind->c_str()) == 0) {
-    throw sdk::invalid("bind",
-                       "\"" + *options.bind + "\" is neither an address of the peer's " +
-                           "family nor an interface of this host",
-                       "see `ip address`");
-  }
-  if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, options.bind->c_str(),
-                   static_cast<socklen_t>(options.bind->size())) != 0) {
-    throw sdk::system_error("bind-refused", "bind: interface " + *options.bind, errno);
-  }
 }
 
 Fd make_socket(const Options& options) {
@@ -191,8 +133,10 @@ Fd make_socket(const Options& options) {
     throw sdk::system_error("socket-refused", "making a TCP socket", errno);
   }
   apply_before_connect(fd.get(), options);
-  set_dscp(fd.get(), options.dscp);
-  bind_source(fd.get(), options);
+  sdk::set_dscp(fd.get(), options.dscp);
+  if (options.bind) {
+    sdk::bind_source(fd.get(), *options.bind, options.peer.family());
+  }
   return fd;
 }
 

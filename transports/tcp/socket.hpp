@@ -1,76 +1,23 @@
 #pragma once
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "transports/sdk/error.hpp"
+#include "transports/sdk/sockets.hpp"
 #include "transports/tcp/options.hpp"
 
 /// One TCP socket: ownership, options, errors.
 namespace netbench::tcp {
 
-/// An owned file descriptor.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) {
-      reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  ~Fd() { reset(); }
-
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0) {
-      ::close(std::exchange(fd_, -1));
-    }
-  }
-
- private:
-  int fd_ = -1;
-};
-
-/// Time for open and connect where the harness names none.
-inline constexpr std::int64_t kDefaultDeadlineNs = 10'000'000'000;
+using sdk::Fd;
+using sdk::get_option;
+using sdk::kDefaultDeadlineNs;
+using sdk::set_option;
+using sdk::try_set;
 
 /// No byte moved for this long: the peer is taken to be gone.
 inline constexpr std::int64_t kStallLimitNs = 10'000'000'000;
-
-template <class T>
-[[nodiscard]] bool try_set(int fd, int level, int name, const T& value) noexcept {
-  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
-}
-
-/// Throws NB_FAILED naming the tunable.
-template <class T>
-void set_option(int fd, int level, int name, const T& value, const char* tunable) {
-  if (!try_set(fd, level, name, value)) {
-    throw sdk::system_error("socket-option-refused",
-                            std::string(tunable) + ": the kernel refused the socket option", errno);
-  }
-}
-
-/// Nothing where the kernel does not know the option.
-template <class T>
-[[nodiscard]] std::optional<T> get_option(int fd, int level, int name) noexcept {
-  T value{};
-  socklen_t length = sizeof value;
-  if (::getsockopt(fd, level, name, &value, &length) != 0) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 /// Throws NB_INVALID where the kernel has no such congestion control or does not allow it.
 void set_congestion(int fd, const std::string& name);
@@ -83,9 +30,6 @@ void apply_before_connect(int fd, const Options& options);
 
 /// Everything else, on a connected socket of either end.
 void apply_connected(int fd, const Options& options);
-
-/// Source address or interface of the initiator; does nothing for `auto`.
-void bind_source(int fd, const Options& options);
 
 /// A new socket with bind, dscp and the options before the connection. Throws.
 [[nodiscard]] Fd make_socket(const Options& options);

@@ -71,16 +71,18 @@ void StreamSession::observe(const nb_batch& batch, nb_batch_result& result) {
   const auto message = static_cast<std::uint64_t>(options().message_bytes);
   result.bytes = static_cast<std::int64_t>(end.bytes - begin.bytes);
   result.messages = static_cast<std::int64_t>(end.bytes / message - begin.bytes / message);
-  result.begin_ns = begin.at_ns;
-  result.end_ns = end.at_ns;
+  // From before the first look to after the last one: a look that was interrupted may understate
+  // the rate, never overstate it.
+  result.begin_ns = begin.before_ns;
+  result.end_ns = end.after_ns;
   require_progress(begin, end);
 }
 
 void StreamSession::require_progress(const ReceivedSample& begin, const ReceivedSample& end) {
   if (!options().receives_bulk() || end.bytes != begin.bytes || idle_since_ns_ == 0) {
-    idle_since_ns_ = end.bytes != begin.bytes ? end.at_ns : begin.at_ns;
+    idle_since_ns_ = end.bytes != begin.bytes ? end.after_ns : begin.before_ns;
   }
-  const bool idle = options().receives_bulk() && end.at_ns - idle_since_ns_ >= kStallLimitNs;
+  const bool idle = options().receives_bulk() && end.after_ns - idle_since_ns_ >= kStallLimitNs;
   if (idle && !life().stopping() && !life().cancelled()) {
     throw broken_connection(ETIMEDOUT);
   }

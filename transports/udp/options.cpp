@@ -1,47 +1,20 @@
 #include "transports/udp/options.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "transports/sdk/error.hpp"
+#include "transports/sdk/sockets.hpp"
 #include "transports/sdk/values.hpp"
 
 namespace netbench::udp {
 namespace {
 
-constexpr std::int64_t kDefaultDeadlineNs = 10'000'000'000;
 constexpr std::int64_t kBufferBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kSpareDescriptors = 32;
 
-Address copy_address(const void* data, std::size_t size) {
-  Address address;
-  if (data != nullptr && size > 0) {
-    address.length = static_cast<socklen_t>(std::min(size, sizeof address.storage));
-    std::memcpy(&address.storage, data, address.length);
-  }
-  return address;
-}
-
 }  // namespace
-
-std::string Address::text() const {
-  char host[INET6_ADDRSTRLEN] = {};
-  if (family() == AF_INET) {
-    const auto* v4 = reinterpret_cast<const sockaddr_in*>(&storage);
-    inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
-    return std::string(host) + ":" + std::to_string(ntohs(v4->sin_port));
-  }
-  if (family() == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&storage);
-    inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
-    return "[" + std::string(host) + "]:" + std::to_string(ntohs(v6->sin6_port));
-  }
-  return "(no address)";
-}
 
 bool Options::sends() const {
   return is_stream() &&
@@ -66,9 +39,9 @@ Options parse_options(const nb_open_args& args) {
   options.workload = static_cast<WorkloadId>(args.workload);
   options.direction = args.direction;
   options.message_bytes = args.message_bytes;
-  options.deadline_ns = args.deadline_ns > 0 ? args.deadline_ns : kDefaultDeadlineNs;
-  options.peer = copy_address(args.peer_address, args.peer_address_bytes);
-  options.local = copy_address(args.local_address, args.local_address_bytes);
+  options.deadline_ns = args.deadline_ns > 0 ? args.deadline_ns : sdk::kDefaultDeadlineNs;
+  options.peer = sdk::copy_address(args.peer_address, args.peer_address_bytes);
+  options.local = sdk::copy_address(args.local_address, args.local_address_bytes);
   options.rate_bps = values.integer("rate");
   options.sndbuf = values.integer("sndbuf");
   options.rcvbuf = values.integer("rcvbuf");

@@ -1,8 +1,6 @@
 #include "transports/udp/socket.hpp"
 
-#include <arpa/inet.h>
 #include <linux/sock_diag.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
@@ -17,6 +15,10 @@
 #endif
 
 namespace netbench::udp {
+
+using sdk::set_option;
+using sdk::try_set;
+
 namespace {
 
 constexpr std::int64_t kUdpHeaderBytes = 8;
@@ -24,78 +26,11 @@ constexpr std::int64_t kIpv4HeaderBytes = 20;
 constexpr std::int64_t kIpv6HeaderBytes = 40;
 constexpr std::int64_t kIpv6FragmentHeaderBytes = 8;
 
-template <class T>
-bool try_set(int fd, int level, int name, const T& value) noexcept {
-  return ::setsockopt(fd, level, name, &value, sizeof value) == 0;
-}
-
-template <class T>
-void set_option(int fd, int level, int name, const T& value, const char* tunable) {
-  if (!try_set(fd, level, name, value)) {
-    throw sdk::system_error("socket-option-refused",
-                            std::string(tunable) + ": the kernel refused the socket option", errno);
-  }
-}
-
 int get_int(int fd, int level, int name) noexcept {
-  int value = 0;
-  socklen_t length = sizeof value;
-  return ::getsockopt(fd, level, name, &value, &length) == 0 ? value : 0;
-}
-
-std::optional<Address> parse_source(const std::string& text, int family) {
-  Address address;
-  address.storage.ss_family = static_cast<sa_family_t>(family);
-  if (family == AF_INET) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-    address.length = sizeof *v4;
-    return inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1 ? std::optional(address)
-                                                                : std::nullopt;
-  }
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-  const std::size_t percent = text.find('%');
-  address.length = sizeof *v6;
-  if (percent != std::string::npos) {
-    v6->sin6_scope_id = if_nametoindex(text.substr(percent + 1).c_str());
-  }
-  return inet_pton(AF_INET6, text.substr(0, percent).c_str(), &v6->sin6_addr) == 1
-             ? std::optional(address)
-             : std::nullopt;
-}
-
-void bind_source(int fd, const std::string& wanted, int family) {
-  if (const auto source = parse_source(wanted, family)) {
-    if (::bind(fd, source->get(), source->length) != 0) {
-      throw sdk::system_error("bind-refused", "bind: source address " + wanted, errno,
-                              "see `ip address` for the addresses of this host");
-    }
-    return;
-  }
-  if (if_nametoindex(wanted.c_str()) == 0) {
-    throw sdk::invalid("bind",
-                       "\"" + wanted +
-                           "\" is neither an address of the peer's family nor an interface "
-                           "of this host",
-                       "see `ip address`");
-  }
-  if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, wanted.c_str(),
-                   static_cast<socklen_t>(wanted.size())) != 0) {
-    throw sdk::system_error("bind-refused", "bind: interface " + wanted, errno);
-  }
-}
-
-void set_dscp(int fd, std::int64_t dscp) {
-  const int traffic_class = static_cast<int>(dscp) << 2;  // the upper six bits, RFC 2474 section 3
-  if (family_of(fd) == AF_INET6) {
-    set_option(fd, IPPROTO_IPV6, IPV6_TCLASS, traffic_class, "dscp");
-  } else {
-    set_option(fd, IPPROTO_IP, IP_TOS, traffic_class, "dscp");
-  }
+  return sdk::get_option<int>(fd, level, name).value_or(0);
 }
 
 }  // namespace
-
-int family_of(int fd) { return get_int(fd, SOL_SOCKET, SO_DOMAIN); }
 
 void apply_options(int fd, const Options& options) {
   if (options.sndbuf) {
@@ -104,7 +39,7 @@ void apply_options(int fd, const Options& options) {
   if (options.rcvbuf) {
     set_option(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(*options.rcvbuf), "rcvbuf");
   }
-  set_dscp(fd, options.dscp);
+  sdk::set_dscp(fd, options.dscp);
   const timeval slice{0, kSliceNs / 1000};
   set_option(fd, SOL_SOCKET, SO_RCVTIMEO, slice, "receive time-out");
   set_option(fd, SOL_SOCKET, SO_SNDTIMEO, slice, "send time-out");
@@ -120,7 +55,7 @@ Fd make_socket(const Options& options) {
                             errno == EMFILE ? "raise `ulimit -n`, or use fewer streams" : "");
   }
   if (options.bind) {
-    bind_source(fd.get(), *options.bind, options.peer.family());
+    sdk::bind_source(fd.get(), *options.bind, options.peer.family());
   }
   if (::connect(fd.get(), options.peer.get(), options.peer.length) != 0) {
     throw sdk::system_error("udp-unreachable", "connecting UDP to " + options.peer.text(), errno,

@@ -1,41 +1,20 @@
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "transports/sdk/error.hpp"
 #include "transports/sdk/host.hpp"
+#include "transports/sdk/sockets.hpp"
 #include "transports/udp/options.hpp"
 
 /// One connected UDP socket: ownership, options, what the kernel says about it, errors.
 namespace netbench::udp {
 
-/// An owned file descriptor.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) {
-      ::close(fd_);
-    }
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
+using sdk::family_of;
+using sdk::Fd;
 
 /// How long a blocked call lasts before its thread looks whether it is to end.
 inline constexpr std::int64_t kSliceNs = 20'000'000;
@@ -51,7 +30,6 @@ void apply_options(int fd, const Options& options);
 /// Fragments carry multiples of 8 bytes (RFC 791 section 3.2; RFC 8200 section 4.5).
 [[nodiscard]] std::int64_t fragments_per_datagram(std::int64_t payload_bytes,
                                                   std::int64_t mtu_bytes, int family);
-[[nodiscard]] int family_of(int fd);
 /// Cuts sends into datagrams of `message_bytes` (UDP_SEGMENT, udp(7)); false where the kernel or
 /// the path MTU does not allow it.
 [[nodiscard]] bool enable_gso(int fd, std::int64_t message_bytes);
