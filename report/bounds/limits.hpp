@@ -14,8 +14,8 @@ struct Bound {
   std::string name;  // "receive window over round trip"
   std::string end;   // "h0", "h1" or "" for the path
   std::optional<double> limit_bps;
-  double nearness = 0;     // measured / limit; 0 where either is not known
-  std::string arithmetic;  // "1.31 MB x 8 / 10.2 ms", or "unknown, because …"
+  double nearness = 0;                // measured / limit; 0 where either is not known
+  std::string arithmetic;             // "1.31 MB x 8 / 10.2 ms", or "unknown, because …"
   std::vector<std::string> evidence;  // JSON pointers
 };
 

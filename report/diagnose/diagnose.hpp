@@ -11,9 +11,9 @@ namespace netbench::report {
 
 /// One rule's answer, for --explain.
 struct Trace {
-  std::string rule;   // id
+  std::string rule;  // id
   std::string class_id;
-  std::string row;    // id of the measurement, "" for hosts and connection
+  std::string row;  // id of the measurement, "" for hosts and connection
   Verdict verdict;
 };
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,7 +79,17 @@ class Look {
   [[nodiscard]] const std::vector<std::string>& missing() const { return missing_; }
 
  private:
-  std::string host_key(End end) const;
+  struct Reading {
+    double value = 0;
+    std::string pointer;  // "" where a counter that did not move was left out
+  };
+
+  [[nodiscard]] std::string host_key(End end) const;
+  [[nodiscard]] std::string named(End end, std::string_view key) const;
+  const Fact* known_fact(End end, std::string_view key);
+  const Value* known_setting(End end, std::string_view name);
+  std::vector<Reading> readings(End end, std::string_view key);
+  void cite_largest(const std::vector<Reading>& readings);
 
   const Document& document_;
   const Measurement* row_;
@@ -89,5 +98,12 @@ class Look {
   std::vector<std::string> evidence_;
   std::vector<std::string> missing_;
 };
+
+/// Whether a tunable was given for this row, other than as "auto".
+[[nodiscard]] bool is_asked_for(const Measurement& row, std::string_view name);
+
+/// Whether `other` has the tunable (or "size") at `value` and is like `row` in all else.
+[[nodiscard]] bool differs_only_in(const Measurement& row, const Measurement& other,
+                                   std::string_view tunable, const Value& value);
 
 }  // namespace netbench::report

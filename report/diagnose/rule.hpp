@@ -70,6 +70,8 @@ using RuleTable = std::span<const Rule>;
 [[nodiscard]] std::span<const RuleTable> all_rules();
 
 inline Verdict silent(std::string why) { return {Outcome::silent, {}, 0, std::move(why), {}, {}}; }
-inline Verdict unknown(std::string why) { return {Outcome::unknown, {}, 0, std::move(why), {}, {}}; }
+inline Verdict unknown(std::string why) {
+  return {Outcome::unknown, {}, 0, std::move(why), {}, {}};
+}
 
 }  // namespace netbench::report
