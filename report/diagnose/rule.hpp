@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,9 +27,10 @@ struct Verdict {
   Confidence confidence = Confidence::possible;
   /// How much of the loss this explains, 0 … 1: measured over bound for limits. Ranks findings.
   double nearness = 0;
-  std::string why;                  // with numbers and units, for --explain
-  std::string cause;                // one sentence, where it fires
-  std::vector<std::string> remedy;  // commands, with real interfaces and values, where it fires
+  std::string why;                     // with numbers and units, for --explain
+  std::string cause;                   // one sentence, where it fires
+  std::vector<std::string> remedy;     // commands, with real interfaces and values, where it fires
+  std::optional<Severity> severity{};  // instead of the rule's
 };
 
 /// What an experiment shows where the rule's class is the cause: the goodput (round trips: the
@@ -69,9 +71,11 @@ using RuleTable = std::span<const Rule>;
 /// All families, in this order.
 [[nodiscard]] std::span<const RuleTable> all_rules();
 
-inline Verdict silent(std::string why) { return {Outcome::silent, {}, 0, std::move(why), {}, {}}; }
+inline Verdict silent(std::string why) {
+  return {Outcome::silent, {}, 0, std::move(why), {}, {}, {}};
+}
 inline Verdict unknown(std::string why) {
-  return {Outcome::unknown, {}, 0, std::move(why), {}, {}};
+  return {Outcome::unknown, {}, 0, std::move(why), {}, {}, {}};
 }
 
 }  // namespace netbench::report

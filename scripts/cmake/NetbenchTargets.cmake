@@ -64,7 +64,7 @@ function(netbench_add_unit_test name)
   endif()
   # What is tested is optimised; the tests themselves compile twice as fast without.
   set_source_files_properties(${sources} PROPERTIES
-    COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:-O0;-g1>")
+    COMPILE_OPTIONS "-O0;-g1")
   add_executable(${name}_test ${sources})
   netbench_warnings(${name}_test)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest GTest::gtest_main)

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "report/diagnose/diagnose.hpp"
+
+namespace netbench::report {
+
+/// The experiment of that id on a row, or nothing where it would change nothing there (its tunable
+/// was asked for already, or has no larger value).
+[[nodiscard]] std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row);
+
+/// A fired limit of a row, with its rule.
+struct Hypothesis {
+  const Rule* rule;
+  const Verdict* verdict;
+};
+
+/// What would tell these hypotheses of one row apart, most telling first: experiments for which
+/// they predict different outcomes go before those that only one of them predicts.
+[[nodiscard]] std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses,
+                                               const Measurement& row);
+
+enum class Test { not_run, moves, stays, contradicts, undecided };
+
+/// What an intervention says about a prediction: contradicts where its whole interval is outside;
+/// where it is inside, moves for a change that is told from none, stays where none was predicted.
+[[nodiscard]] Test test(const Prediction& prediction, const Intervention* moved);
+
+}  // namespace netbench::report

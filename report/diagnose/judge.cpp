@@ -1,0 +1,151 @@
+#include "report/diagnose/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/diagnose/experiments.hpp"
+
+namespace netbench::report {
+
+namespace {
+
+/// Shares of a thread's time, or of all CPUs' time, above which a host was not quiet: two runs of
+/// the same stream on an idle host stay below (bench-peers' A/A pairs).
+constexpr double kWaitShare = 0.05;
+constexpr double kStealShare = 0.05;
+constexpr double kForeignShare = 0.20;
+
+bool is_fired_limit(const Judged::Answer& answer) {
+  return answer.verdict.outcome == Outcome::fires && answer.rule->kind == Kind::limit;
+}
+
+/// What the experiments said of one rule.
+struct Trial {
+  bool moved = false;
+  bool contradicted = false;
+  std::string text;
+};
+
+Trial try_predictions(Look& look, const Rule& rule) {
+  Trial trial;
+  for (const Prediction& prediction : rule.predictions) {
+    const Intervention* moved = look.moved(prediction.experiment);
+    const Test outcome = test(prediction, moved);
+    trial.moved = trial.moved || outcome == Test::moves;
+    trial.contradicted = trial.contradicted || outcome == Test::contradicts;
+    if (outcome == Test::moves || outcome == Test::contradicts) {
+      trial.text += fmt::format("; {}: x{:.2f} ({:.2f} to {:.2f}, {} pairs){}", moved->change,
+                                moved->ratio, moved->ratio_low, moved->ratio_high, moved->n_pairs,
+                                outcome == Test::moves ? "" : ", against it");
+    }
+  }
+  return trial;
+}
+
+std::optional<std::string> busy_text(Look& look, End end) {
+  for (const auto& [wait, elapsed] :
+       {std::pair("send.wait_s", "send.elapsed_s"), std::pair("recv.wait_s", "recv.elapsed_s")}) {
+    const auto share = look.ratio(end, wait, elapsed);
+    if (share && *share > kWaitShare) {
+      return fmt::format("threads on {} waited for a CPU {:.0f} % of the time", look.host_name(end),
+                         100 * *share);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> busy_host(const Look& look, End end) {
+  const Measurement& row = *look.row();
+  const bool initiator = (end == End::sender) != (row.direction == Direction::reverse);
+  double elapsed = 0;
+  double steal = 0;
+  double foreign = 0;
+  for (const Round& round : row.rounds) {
+    const EndRecord& record = initiator ? round.initiator : round.responder;
+    elapsed += record.elapsed_s;
+    steal += record.steal_s;
+    foreign += record.foreign_cpu_s;
+  }
+  if (elapsed > 0 && steal / elapsed > kStealShare) {
+    return fmt::format("the hypervisor took {:.0f} % of a CPU from {}", 100 * steal / elapsed,
+                       look.host_name(end));
+  }
+  if (elapsed > 0 && foreign / elapsed > kForeignShare) {
+    return fmt::format("other programs used {:.0f} % of a CPU on {}", 100 * foreign / elapsed,
+                       look.host_name(end));
+  }
+  return std::nullopt;
+}
+
+Confidence lowered(Confidence confidence) {
+  return confidence == Confidence::likely ? Confidence::possible : confidence;
+}
+
+}  // namespace
+
+Judged judge(const Document& document, Scope scope, const Measurement* row) {
+  Judged judged{scope, row, {}, {}};
+  if (scope == Scope::stream || scope == Scope::datagrams) {
+    judged.bounds = limits_of(document, *row);
+  }
+  for (const RuleTable& family : all_rules()) {
+    for (const Rule& rule : family) {
+      if (rule.scope == scope) {
+        Look look(document, row, judged.bounds);
+        Verdict verdict = rule.judge(look);
+        judged.answers.push_back({&rule, std::move(verdict), look.evidence(), look.missing()});
+      }
+    }
+  }
+  return judged;
+}
+
+void weigh_interventions(const Document& document, Judged& judged) {
+  std::vector<std::pair<Judged::Answer*, Trial>> trials;
+  for (Judged::Answer& answer : judged.answers) {
+    if (is_fired_limit(answer)) {
+      Look look(document, judged.row, judged.bounds);
+      trials.emplace_back(&answer, try_predictions(look, *answer.rule));
+      answer.verdict.why += trials.back().second.text;
+      answer.evidence.insert(answer.evidence.end(), look.evidence().begin(), look.evidence().end());
+    }
+  }
+  const auto stands = std::ranges::count_if(
+      trials, [](const auto& one) { return one.second.moved && !one.second.contradicted; });
+  for (auto& [answer, trial] : trials) {
+    if (trial.contradicted) {
+      answer->verdict.confidence = Confidence::excluded;
+    } else if (trial.moved && stands == 1 && answer->verdict.confidence == Confidence::likely) {
+      answer->verdict.confidence = Confidence::confirmed;
+    }
+  }
+}
+
+std::optional<std::string> doubt_a_busy_machine(const Document& document, Judged& judged) {
+  if (judged.row == nullptr) {
+    return std::nullopt;
+  }
+  std::optional<std::string> busy;
+  for (const End end : kEnds) {
+    Look look(document, judged.row, judged.bounds);
+    if (!busy) {
+      busy = busy_text(look, end);
+    }
+    if (!busy) {
+      busy = busy_host(look, end);
+    }
+  }
+  if (busy) {
+    for (Judged::Answer& answer : judged.answers) {
+      if (is_fired_limit(answer) && !answer.rule->class_id.starts_with('K')) {
+        answer.verdict.confidence = lowered(answer.verdict.confidence);
+        answer.verdict.why += "; less sure, since " + *busy;
+      }
+    }
+  }
+  return busy;
+}
+
+}  // namespace netbench::report
