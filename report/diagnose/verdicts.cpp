@@ -31,8 +31,17 @@ bool is_under(const Verdict& verdict, Outcome outcome) { return verdict.outcome 
 
 Verdict fires(Confidence confidence, double nearness, std::string why, std::string cause,
               std::vector<std::string> remedy) {
-  return {Outcome::fires,   confidence,        nearness, std::move(why),
-          std::move(cause), std::move(remedy), {}};
+  return {.outcome = Outcome::fires,
+          .confidence = confidence,
+          .nearness = nearness,
+          .why = std::move(why),
+          .cause = std::move(cause),
+          .remedy = std::move(remedy)};
+}
+
+Verdict milder(Verdict verdict) {
+  verdict.severity = Severity::info;
+  return verdict;
 }
 
 Verdict nearest_of(const std::vector<Verdict>& verdicts, const std::string& what_is_missing) {
@@ -82,22 +91,21 @@ std::vector<std::string> fact_names(const Look& look, End end, std::string_view 
 
 CounterSum sum_counters(Look& look, End end, std::initializer_list<CounterPattern> patterns) {
   CounterSum sum;
-  std::vector<std::string> parts;
+  std::map<std::string, std::string> moved;  // name to key: a driver repeats the kernel's
   for (const CounterPattern& pattern : patterns) {
     for (const auto& [key, total] : look.totals_below(end, pattern.prefix)) {
       sum.read = true;
-      const auto name = std::string_view(key).substr(key.rfind('.') + 1);
-      if (total > 0 && name.find(pattern.part) != std::string_view::npos &&
-          look.total(end, key)) {  // cites it
-        sum.total += total;
-        parts.push_back(fmt::format("{} {:.0f}", name, total));
+      std::string name = key.substr(key.rfind('.') + 1);
+      if (total > 0 && name.find(pattern.part) != std::string::npos) {
+        moved.emplace(std::move(name), key);
       }
     }
   }
-  std::ranges::sort(parts);
-  const auto repeated = std::ranges::unique(parts);
-  parts.erase(repeated.begin(), repeated.end());
-  sum.names = fmt::format("{}", fmt::join(parts, ", "));
+  for (const auto& [name, key] : moved) {
+    const double total = look.total(end, key).value_or(0);  // cites it
+    sum.total += total;
+    sum.names += fmt::format("{}{} {:.0f}", sum.names.empty() ? "" : ", ", name, total);
+  }
   return sum;
 }
 

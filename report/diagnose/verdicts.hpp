@@ -14,6 +14,9 @@ namespace netbench::report {
 [[nodiscard]] Verdict fires(Confidence confidence, double nearness, std::string why,
                             std::string cause, std::vector<std::string> remedy);
 
+/// The same verdict at level info.
+[[nodiscard]] Verdict milder(Verdict verdict);
+
 using JudgeEnd = Verdict (*)(Look&, End);
 
 /// Judges both ends: the nearest that fires; silent only where both are; else unknown. The reasons
