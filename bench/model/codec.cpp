@@ -42,6 +42,9 @@ ordered_json encode(const Measurement& measurement) {
   return Coder<Measurement>::write(measurement);
 }
 ordered_json encode(const Finding& finding) { return Coder<Finding>::write(finding); }
+ordered_json encode(const Intervention& intervention) {
+  return Coder<Intervention>::write(intervention);
+}
 ordered_json encode(const PathMtu& path_mtu) { return Coder<PathMtu>::write(path_mtu); }
 ordered_json encode(const Error& error) { return Coder<Error>::write(error); }
 ordered_json encode(const RunInfo& run) { return Coder<RunInfo>::write(run); }

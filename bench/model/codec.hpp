@@ -32,6 +32,7 @@ inline constexpr int kSchemaMinor = 1;
 [[nodiscard]] nlohmann::ordered_json encode(const Summary& summary);
 [[nodiscard]] nlohmann::ordered_json encode(const Measurement& measurement);
 [[nodiscard]] nlohmann::ordered_json encode(const Finding& finding);
+[[nodiscard]] nlohmann::ordered_json encode(const Intervention& intervention);
 [[nodiscard]] nlohmann::ordered_json encode(const PathMtu& path_mtu);
 [[nodiscard]] nlohmann::ordered_json encode(const Error& error);
 [[nodiscard]] nlohmann::ordered_json encode(const RunInfo& run);

@@ -189,25 +189,25 @@ std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses, const M
   return experiments;
 }
 
-Test test(const Prediction& prediction, const Intervention* moved) {
+Shown shown(const Prediction& prediction, const Intervention* moved) {
   if (moved == nullptr || moved->n_pairs == 0) {
-    return Test::not_run;
+    return Shown::not_run;
   }
   const double low = moved->ratio_low;
   const double high = moved->ratio_high;
   if (!std::isfinite(low) || !std::isfinite(high) || low <= 0) {
-    return Test::undecided;
+    return Shown::undecided;
   }
   if (high < prediction.at_least || low > prediction.at_most) {
-    return Test::contradicts;
+    return Shown::contradicts;
   }
   if (low < prediction.at_least || high > prediction.at_most) {
-    return Test::undecided;
+    return Shown::undecided;
   }
   if (low >= kNoticeable || high <= 1 / kNoticeable) {
-    return Test::moves;
+    return Shown::moves;
   }
-  return prediction.at_least <= 1 && prediction.at_most >= 1 ? Test::stays : Test::undecided;
+  return prediction.at_least <= 1 && prediction.at_most >= 1 ? Shown::stays : Shown::undecided;
 }
 
 }  // namespace netbench::report

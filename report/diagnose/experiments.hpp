@@ -24,10 +24,10 @@ struct Hypothesis {
 [[nodiscard]] std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses,
                                                const Measurement& row);
 
-enum class Test { not_run, moves, stays, contradicts, undecided };
+enum class Shown { not_run, moves, stays, contradicts, undecided };
 
 /// What an intervention says about a prediction: contradicts where its whole interval is outside;
 /// where it is inside, moves for a change that is told from none, stays where none was predicted.
-[[nodiscard]] Test test(const Prediction& prediction, const Intervention* moved);
+[[nodiscard]] Shown shown(const Prediction& prediction, const Intervention* moved);
 
 }  // namespace netbench::report

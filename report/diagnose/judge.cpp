@@ -32,13 +32,13 @@ Trial try_predictions(Look& look, const Rule& rule) {
   Trial trial;
   for (const Prediction& prediction : rule.predictions) {
     const Intervention* moved = look.moved(prediction.experiment);
-    const Test outcome = test(prediction, moved);
-    trial.moved = trial.moved || outcome == Test::moves;
-    trial.contradicted = trial.contradicted || outcome == Test::contradicts;
-    if (outcome == Test::moves || outcome == Test::contradicts) {
+    const Shown outcome = shown(prediction, moved);
+    trial.moved = trial.moved || outcome == Shown::moves;
+    trial.contradicted = trial.contradicted || outcome == Shown::contradicts;
+    if (outcome == Shown::moves || outcome == Shown::contradicts) {
       trial.text += fmt::format("; {}: x{:.2f} ({:.2f} to {:.2f}, {} pairs){}", moved->change,
                                 moved->ratio, moved->ratio_low, moved->ratio_high, moved->n_pairs,
-                                outcome == Test::moves ? "" : ", against it");
+                                outcome == Shown::moves ? "" : ", against it");
     }
   }
   return trial;
