@@ -19,6 +19,7 @@
 #include "transports/abi/nb_transport.h"
 #include "transports/sdk/cpus.hpp"
 #include "transports/sdk/error.hpp"
+#include "transports/sdk/thread_use.hpp"
 
 namespace netbench::sdk {
 
@@ -42,7 +43,7 @@ class WorkerTeam {
   /// Throws NB_FAILED where the system gives no further thread.
   void launch(std::vector<Job> jobs) {
     jobs_ = std::move(jobs);
-    cpu_times_ = std::vector<ThreadCpuTime>(jobs_.size());
+    meters_ = std::vector<ThreadMeter>(jobs_.size());
     const SignalsBlocked blocked;
     try {
       for (std::size_t index = 0; index < jobs_.size(); ++index) {
@@ -78,7 +79,9 @@ class WorkerTeam {
   }
 
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
-  [[nodiscard]] double cpu_seconds(std::size_t index) const { return cpu_times_[index].seconds(); }
+  [[nodiscard]] double cpu_seconds(std::size_t index) const { return meters_[index].cpu_seconds(); }
+  /// Of the thread's work, without its preparation.
+  [[nodiscard]] ThreadUse use(std::size_t index) const { return meters_[index].use(); }
 
  private:
   enum class Gate { waiting, open, closed };
@@ -108,9 +111,9 @@ class WorkerTeam {
       job.prepare();
     }
     if (pass_gate()) {
-      cpu_times_[index].begin();
+      meters_[index].begin();
       job.work();
-      cpu_times_[index].end();
+      meters_[index].end();
     }
     const std::scoped_lock lock(mutex_);
     ++ended_;
@@ -139,7 +142,7 @@ class WorkerTeam {
   std::size_t prepared_ = 0;
   std::size_t ended_ = 0;
   std::vector<Job> jobs_;
-  std::vector<ThreadCpuTime> cpu_times_;
+  std::vector<ThreadMeter> meters_;
   std::vector<std::thread> threads_;
 };
 

@@ -8,10 +8,11 @@
 #include <chrono>
 #include <fstream>
 #include <thread>
-#include <utility>
 
 #include "transports/sdk/clock.hpp"
+#include "transports/sdk/thread_use.hpp"
 #include "transports/tcp/tcp_info.hpp"
+#include "transports/tcp/throttle.hpp"
 
 namespace netbench::tcp {
 namespace {
@@ -40,28 +41,6 @@ constexpr int kLooks = 3;
 constexpr std::int64_t kLongestLumpNs = 20'000'000;
 constexpr std::chrono::microseconds kBetweenLooks{20};
 
-/// Runs `body`; what it throws is kept for the thread that made the workers.
-template <class Body>
-void keep_failure(std::optional<sdk::Error>& failure, Body body) noexcept {
-  try {
-    body();
-  } catch (const sdk::Error& error) {
-    failure = error;
-  } catch (const std::exception& error) {
-    failure = sdk::Error(NB_FAILED, "out-of-memory", error.what(),
-                         "use fewer streams or smaller messages");
-  }
-}
-
-template <class Sender>
-Sender make_sender(int fd, std::size_t message_bytes, ZerocopyCounts& counts) {
-  if constexpr (std::is_constructible_v<Sender, int, std::size_t, ZerocopyCounts&>) {
-    return Sender(fd, message_bytes, counts);
-  } else {
-    return Sender(fd, message_bytes);
-  }
-}
-
 /// Takes the peer's end, which says that its application has all that was sent.
 void await_end_of_peer(int fd) {
   std::array<char, 256> scrap{};
@@ -76,8 +55,10 @@ void await_end_of_peer(int fd) {
 }  // namespace
 
 std::size_t bulk_message_bytes(const Options& options) {
-  return static_cast<std::size_t>(
+  const auto message = static_cast<std::size_t>(
       options.workload == WorkloadId::loaded_latency ? kLoadMessageBytes : options.message_bytes);
+  const auto rate_bps = options.write_rate_of_stream();
+  return rate_bps ? std::min(throttled_bytes(*rate_bps), message) : message;
 }
 
 ReceivePlan receive_plan(const Options& options) {
@@ -86,43 +67,15 @@ ReceivePlan receive_plan(const Options& options) {
   const std::int64_t share = kReceiveBytes / std::max<std::int64_t>(options.connections(), 1);
   const std::int64_t buffer = std::clamp(share, kSmallestChunk, kLargestChunk);
   const bool discards = options.receive == Receive::discard;
+  if (const auto rate_bps = options.read_rate_of_stream()) {
+    // The rest stays in the kernel, so that the window closes: a low-water mark would widen it.
+    const auto most = static_cast<std::size_t>(buffer);
+    return {std::min(throttled_bytes(*rate_bps), most), options.lowat.value_or(1)};
+  }
   // A quarter of the largest window: the sender must not run dry while the receiver sleeps.
   const std::int64_t wake = std::clamp<std::int64_t>(largest_automatic_buffer() / 4, 1, buffer / 2);
   return {static_cast<std::size_t>(discards ? kDiscardBytes : buffer),
           options.lowat.value_or(options.rcvbuf ? 1 : wake)};
-}
-
-template <class Sender>
-sdk::Job BulkFlow::sender_job(BulkFlow& flow, Lane& lane) {
-  auto sender = std::make_shared<std::optional<Sender>>();
-  const std::size_t message_bytes = bulk_message_bytes(flow.options_);
-  const auto prepare = [sender, &lane, message_bytes] {
-    keep_failure(lane.failure, [&] {
-      sender->emplace(make_sender<Sender>(lane.fd, message_bytes, lane.zerocopy));
-    });
-  };
-  const auto work = [sender, &flow, &lane] {
-    sdk::stream_send(**sender, flow.stop_, lane.sent);
-    const int reason = errno;
-    (*sender)->finish();
-    flow.sender_ended(lane, reason);
-  };
-  return {prepare, work, std::nullopt};
-}
-
-template <class Receiver>
-sdk::Job BulkFlow::receiver_job(BulkFlow& flow, Lane& lane) {
-  auto receiver = std::make_shared<std::optional<Receiver>>();
-  const std::size_t chunk_bytes = receive_plan(flow.options_).chunk_bytes;
-  const auto prepare = [receiver, &lane, chunk_bytes] {
-    keep_failure(lane.failure, [&] { receiver->emplace(lane.fd, chunk_bytes); });
-  };
-  const auto work = [receiver, &flow, &lane] {
-    errno = 0;
-    sdk::stream_receive(**receiver, lane.received);
-    flow.receiver_ended(lane, errno);
-  };
-  return {prepare, work, std::nullopt};
 }
 
 BulkFlow::BulkFlow(const Options& options, Lifecycle& life, std::span<const int> fds)
@@ -145,29 +98,6 @@ BulkFlow::BulkFlow(const Options& options, Lifecycle& life, std::span<const int>
 BulkFlow::~BulkFlow() {
   stop_ = true;
   team_.join();
-}
-
-std::vector<sdk::Job> BulkFlow::make_jobs() {
-  static constexpr std::array<MakeJob, kModeChoices.size()> kSenders = {
-      &sender_job<CopySender>, &sender_job<SendfileSender>, &sender_job<VmspliceSender>,
-      &sender_job<ZerocopySender>};
-  static constexpr std::array<MakeJob, kReceiveChoices.size()> kReceivers = {
-      &receiver_job<CopyReceiver>, &receiver_job<DiscardReceiver>};
-  std::vector<sdk::Job> jobs;
-  const auto add = [&](MakeJob make, Lane& lane) {
-    sdk::Job job = make(*this, lane);
-    job.cpu = options_.cpu_of(jobs.size());
-    jobs.push_back(std::move(job));
-  };
-  for (const auto& lane : lanes_) {
-    if (options_.sends_bulk()) {
-      add(kSenders[static_cast<std::size_t>(options_.mode)], *lane);
-    }
-    if (options_.receives_bulk()) {
-      add(kReceivers[static_cast<std::size_t>(options_.receive)], *lane);
-    }
-  }
-  return jobs;
 }
 
 void BulkFlow::apply_low_water(int fd) const {
@@ -281,10 +211,21 @@ void BulkFlow::emit_counters(const sdk::Sink& sink, std::size_t first_thread) co
     sink.number("zerocopy.completions", static_cast<double>(completions));
     sink.number("zerocopy.copied", static_cast<double>(copied));
   }
+  emit_thread_counters(sink, first_thread);
+}
+
+void BulkFlow::emit_thread_counters(const sdk::Sink& sink, std::size_t first_thread) const {
+  sdk::ThreadUseSum senders;
+  sdk::ThreadUseSum receivers;
   for (std::size_t index = 0; index < team_.size(); ++index) {
-    sink.number("thread." + std::to_string(first_thread + index) + ".cpu_s",
-                team_.cpu_seconds(index));
+    const sdk::ThreadUse use = team_.use(index);
+    const ThreadRole& role = roles_[index];
+    (role.sends ? senders : receivers)
+        .add(use, static_cast<double>(role.idle_ns->load(std::memory_order_relaxed)) * 1e-9);
+    sink.number("thread." + std::to_string(first_thread + index) + ".cpu_s", use.cpu_s);
   }
+  senders.emit(sink, "send");
+  receivers.emit(sink, "recv");
 }
 
 }  // namespace netbench::tcp

@@ -26,7 +26,8 @@ struct ReceivePlan {
 };
 [[nodiscard]] ReceivePlan receive_plan(const Options& options);
 
-/// Size of one send of the bulk streams: the message, but 128 KiB beside paced messages.
+/// Size of one send of the bulk streams: the message, but 128 KiB beside paced messages, and no
+/// more than a write rate allows in 10 ms.
 [[nodiscard]] std::size_t bulk_message_bytes(const Options& options);
 
 /// Bytes that had arrived at some moment between two stamps of the clock.
@@ -69,7 +70,8 @@ class BulkFlow {
 
   [[nodiscard]] std::uint64_t sent_bytes() const;
   [[nodiscard]] std::uint64_t received_bytes() const;
-  /// `calls.send`, `calls.recv`, `zerocopy.*` and `thread.<n>.cpu_s` from `first_thread` on.
+  /// `calls.send`, `calls.recv`, `zerocopy.*`, `send.*`, `recv.*` and `thread.<n>.cpu_s` from
+  /// `first_thread` on.
   void emit_counters(const sdk::Sink& sink, std::size_t first_thread) const;
 
  private:
@@ -80,10 +82,22 @@ class BulkFlow {
     sdk::StreamProgress sent;
     sdk::StreamProgress received;
     ZerocopyCounts zerocopy;
+    std::atomic<std::int64_t> sender_idle_ns{0};  // asleep in the own throttle
+    std::atomic<std::int64_t> receiver_idle_ns{0};
     std::optional<sdk::Error> failure;  // of prepare()
   };
   using MakeJob = sdk::Job (*)(BulkFlow&, Lane&);
 
+  /// What a thread of the team does.
+  struct ThreadRole {
+    bool sends;
+    const std::atomic<std::int64_t>* idle_ns;
+  };
+
+  template <class Sender>
+  [[nodiscard]] Sender make_sender(Lane& lane) const;
+  template <class Receiver>
+  [[nodiscard]] Receiver make_receiver(Lane& lane) const;
   template <class Sender>
   static sdk::Job sender_job(BulkFlow& flow, Lane& lane);
   template <class Receiver>
@@ -94,11 +108,13 @@ class BulkFlow {
   void report_broken(int reason);
   void apply_low_water(int fd) const;
   [[nodiscard]] std::vector<sdk::Job> make_jobs();
+  void emit_thread_counters(const sdk::Sink& sink, std::size_t first_thread) const;
   [[nodiscard]] std::uint64_t lane_received(const Lane& lane) const;
 
   const Options& options_;
   Lifecycle& life_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<ThreadRole> roles_;  // in the order of the team's threads
   std::atomic<bool> stop_{false};
   std::atomic<bool> broken_{false};
   std::atomic<int> reason_{0};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "transports/sdk/clock.hpp"
 #include "transports/sdk/loops.hpp"
@@ -24,36 +25,48 @@ EchoLink::EchoLink(const Options& options, Lifecycle& life, int fd)
       fd_(fd),
       message_(static_cast<std::size_t>(options.message_bytes)) {}
 
-template <Wait kWait>
+template <class End>
+End EchoLink::make_end(bool patient) {
+  const std::span<std::byte> message = bytes_of(message_, options_.message_bytes);
+  if constexpr (std::is_constructible_v<End, int, std::span<std::byte>, Traffic&, bool>) {
+    return End(fd_, message, traffic_, patient);
+  } else {
+    const auto writes = static_cast<std::size_t>(options_.writes);
+    return End(fd_, message, traffic_, patient, writes);
+  }
+}
+
+template <class End>
 EchoLink::Ended EchoLink::ping_as(EchoLink& link, std::span<std::uint64_t> samples_ns) {
   sdk::MonotonicClock clock;
-  PingPongEnd<kWait> end(link.fd_, bytes_of(link.message_, link.options_.message_bytes),
-                         link.traffic_, false);
+  End end = link.make_end<End>(false);
   const sdk::Timed timed = sdk::ping_pong(end, clock, samples_ns);
   return {timed, end.error(), end.inside_message()};
 }
 
-template <Wait kWait>
+template <class End>
 EchoLink::Ended EchoLink::ping_paced_as(EchoLink& link, std::span<std::uint64_t> samples_ns) {
   sdk::MonotonicClock clock;
-  PingPongEnd<kWait> end(link.fd_, bytes_of(link.message_, link.options_.message_bytes),
-                         link.traffic_, false);
+  End end = link.make_end<End>(false);
   const std::int64_t interval_ns = 1'000'000'000 / link.options_.rate_hz;
   const sdk::Timed timed = sdk::paced_ping_pong(end, clock, interval_ns, samples_ns);
   return {timed, end.error(), end.inside_message()};
 }
 
-template <Wait kWait>
+template <class End>
 EchoLink::Ended EchoLink::serve_as(EchoLink& link, std::span<std::uint64_t>) {
-  PingPongEnd<kWait> end(link.fd_, bytes_of(link.message_, link.options_.message_bytes),
-                         link.traffic_, true);
+  End end = link.make_end<End>(true);
   const std::int64_t begin = sdk::MonotonicClock::now_ns();
   const std::uint64_t count = sdk::echo(end);
   return {{count, begin, sdk::MonotonicClock::now_ns()}, end.error(), end.inside_message()};
 }
 
-EchoLink::Ended EchoLink::measured(Ended (*loop)(EchoLink&, std::span<std::uint64_t>),
-                                   std::span<std::uint64_t> samples_ns, nb_batch_result& result) {
+EchoLink::Loop EchoLink::chosen(const LoopTable& whole, const LoopTable& split) const {
+  return (options_.writes > 1 ? split : whole)[static_cast<std::size_t>(options_.wait)];
+}
+
+EchoLink::Ended EchoLink::measured(Loop loop, std::span<std::uint64_t> samples_ns,
+                                   nb_batch_result& result) {
   const sdk::ScopedPin pin(options_.cpu_of(0));
   cpu_time_.begin();
   const Ended ended = loop(*this, samples_ns);
@@ -75,25 +88,29 @@ void EchoLink::require_complete(const Ended& ended, std::size_t asked) const {
 }
 
 void EchoLink::ping(std::span<std::uint64_t> samples_ns, nb_batch_result& result) {
-  static constexpr std::array kLoops = {&EchoLink::ping_as<Wait::block>,
-                                        &EchoLink::ping_as<Wait::spin>};
-  const Ended ended = measured(kLoops[static_cast<std::size_t>(options_.wait)], samples_ns, result);
+  static constexpr LoopTable kWhole = {&EchoLink::ping_as<PingPongEnd<Wait::block>>,
+                                       &EchoLink::ping_as<PingPongEnd<Wait::spin>>};
+  static constexpr LoopTable kSplit = {&EchoLink::ping_as<SplitWriteEnd<Wait::block>>,
+                                       &EchoLink::ping_as<SplitWriteEnd<Wait::spin>>};
+  const Ended ended = measured(chosen(kWhole, kSplit), samples_ns, result);
   result.sample_count = ended.timed.count;
   require_complete(ended, samples_ns.size());
 }
 
 void EchoLink::ping_paced(std::span<std::uint64_t> samples_ns, nb_batch_result& result) {
-  static constexpr std::array kLoops = {&EchoLink::ping_paced_as<Wait::block>,
-                                        &EchoLink::ping_paced_as<Wait::spin>};
+  static constexpr LoopTable kLoops = {&EchoLink::ping_paced_as<PingPongEnd<Wait::block>>,
+                                       &EchoLink::ping_paced_as<PingPongEnd<Wait::spin>>};
   const Ended ended = measured(kLoops[static_cast<std::size_t>(options_.wait)], samples_ns, result);
   result.sample_count = ended.timed.count;
   require_complete(ended, samples_ns.size());
 }
 
 void EchoLink::serve(nb_batch_result& result) {
-  static constexpr std::array kLoops = {&EchoLink::serve_as<Wait::block>,
-                                        &EchoLink::serve_as<Wait::spin>};
-  const Ended ended = measured(kLoops[static_cast<std::size_t>(options_.wait)], {}, result);
+  static constexpr LoopTable kWhole = {&EchoLink::serve_as<PingPongEnd<Wait::block>>,
+                                       &EchoLink::serve_as<PingPongEnd<Wait::spin>>};
+  static constexpr LoopTable kSplit = {&EchoLink::serve_as<SplitWriteEnd<Wait::block>>,
+                                       &EchoLink::serve_as<SplitWriteEnd<Wait::spin>>};
+  const Ended ended = measured(chosen(kWhole, kSplit), {}, result);
   ::shutdown(fd_, SHUT_WR);
   if (life_.cancelled()) {
     throw sdk::cancelled();

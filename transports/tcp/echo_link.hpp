@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -37,15 +38,20 @@ class EchoLink {
     int error;
     bool inside_message;
   };
-  template <Wait kWait>
+  using Loop = Ended (*)(EchoLink&, std::span<std::uint64_t>);
+  using LoopTable = std::array<Loop, kWaitChoices.size()>;
+
+  template <class End>
+  [[nodiscard]] End make_end(bool patient);
+  template <class End>
   static Ended ping_as(EchoLink& link, std::span<std::uint64_t> samples_ns);
-  template <Wait kWait>
+  template <class End>
   static Ended ping_paced_as(EchoLink& link, std::span<std::uint64_t> samples_ns);
-  template <Wait kWait>
+  template <class End>
   static Ended serve_as(EchoLink& link, std::span<std::uint64_t> samples_ns);
 
-  Ended measured(Ended (*loop)(EchoLink&, std::span<std::uint64_t>),
-                 std::span<std::uint64_t> samples_ns, nb_batch_result& result);
+  [[nodiscard]] Loop chosen(const LoopTable& whole, const LoopTable& split) const;
+  Ended measured(Loop loop, std::span<std::uint64_t> samples_ns, nb_batch_result& result);
   void require_complete(const Ended& ended, std::size_t asked) const;
   [[nodiscard]] bool drain(TimePoint deadline);
 

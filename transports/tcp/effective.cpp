@@ -167,12 +167,23 @@ void report_load_direction(const Report& report) {
 
 void report_rate(const Report& report) { report.sink.number("rate", report.options.rate_hz); }
 
+/// Nothing in the kernel shows them: what the threads keep to.
+void report_read_rate(const Report& report) {
+  report.sink.number("read_rate", report.options.read_rate_bps.value_or(NB_AUTO));
+}
+void report_write_rate(const Report& report) {
+  report.sink.number("write_rate", report.options.write_rate_bps.value_or(NB_AUTO));
+}
+
+void report_writes(const Report& report) { report.sink.number("writes", report.options.writes); }
+
 /// In the order of kTunableRows.
 constexpr std::array<void (*)(const Report&), kTunableRows.size()> kReports = {
-    &report_sndbuf,  &report_rcvbuf,         &report_mss,  &report_nodelay, &report_congestion,
-    &report_streams, &report_wait,           &report_mode, &report_receive, &report_lowat,
-    &report_cpu,     &report_bind,           &report_dscp, &report_pacing,  &report_busy_poll,
-    &report_load,    &report_load_direction, &report_rate};
+    &report_sndbuf,  &report_rcvbuf,         &report_mss,  &report_nodelay,   &report_congestion,
+    &report_streams, &report_wait,           &report_mode, &report_receive,   &report_lowat,
+    &report_cpu,     &report_bind,           &report_dscp, &report_pacing,    &report_busy_poll,
+    &report_load,    &report_load_direction, &report_rate, &report_read_rate, &report_write_rate,
+    &report_writes};
 
 }  // namespace
 

@@ -1,30 +1,40 @@
 #include <optional>
+#include <string>
 
 #include "transports/tcp/echo_link.hpp"
+#include "transports/tcp/gauges.hpp"
 #include "transports/tcp/session.hpp"
-#include "transports/tcp/tcp_info.hpp"
 
 namespace netbench::tcp {
 namespace {
+
+std::string describe_method(const Options& options) {
+  std::string text =
+      "closed loop; round trip by the initiator's monotonic clock, one stamp a message; both ends ";
+  text += options.wait == Wait::spin ? "spin on non-blocking recv" : "block in recv";
+  if (options.writes > 1) {
+    text += "; each message in " + std::to_string(options.writes) + " send() calls";
+  }
+  return text;
+}
 
 class LatencySession final : public Session {
  public:
   using Session::Session;
 
-  const char* method() const override {
-    return options().wait == Wait::spin
-               ? "closed loop; round trip by the initiator's monotonic clock, one stamp a message; "
-                 "both ends spin on non-blocking recv"
-               : "closed loop; round trip by the initiator's monotonic clock, one stamp a message; "
-                 "both ends block in recv";
-  }
+  const char* method() const override { return method_.c_str(); }
 
  protected:
-  void connected() override { link_.emplace(options(), life(), links().fds().front()); }
+  void connected() override {
+    method_ = describe_method(options());
+    link_.emplace(options(), life(), links().fds().front());
+    gauges_.emplace(links().fds());
+  }
 
   void run_batch(const nb_batch& batch, nb_batch_result& result) override {
     if (options().role == NB_INITIATOR) {
       link_->ping(samples_of(batch, result), result);
+      gauges_->look_if_due();  // between the batches, so that no message waits for it
     } else {
       link_->serve(result);
     }
@@ -36,11 +46,13 @@ class LatencySession final : public Session {
     sink.number("payload.sent_bytes", static_cast<double>(link_->traffic().sent));
     sink.number("payload.received_bytes", static_cast<double>(link_->traffic().received));
     sink.number("thread.0.cpu_s", link_->cpu_seconds());
-    emit_tcp_info(links().fds(), sink);
+    gauges_->emit(sink);
   }
 
  private:
   std::optional<EchoLink> link_;
+  std::optional<Gauges> gauges_;
+  std::string method_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include "transports/tcp/bulk_flow.hpp"
 #include "transports/tcp/echo_link.hpp"
+#include "transports/tcp/gauges.hpp"
 #include "transports/tcp/session.hpp"
-#include "transports/tcp/tcp_info.hpp"
 
 namespace netbench::tcp {
 namespace {
@@ -23,20 +23,21 @@ class LoadedSession final : public Session {
   void connected() override {
     probe_.emplace(options(), life(), links().fds().front());
     flow_.emplace(options(), life(), links().fds().subspan(1));
+    gauges_.emplace(links().fds());
   }
   void run_batch(const nb_batch& batch, nb_batch_result& result) override;
   void finish(TimePoint deadline) override;
   void emit_counters(const sdk::Sink& sink) const override;
 
  private:
-  void require_load() const;
-
   std::optional<EchoLink> probe_;
   std::optional<BulkFlow> flow_;
+  std::optional<GaugeWatch> gauges_;
 };
 
 void LoadedSession::run_batch(const nb_batch& batch, nb_batch_result& result) {
   flow_->start();
+  gauges_->start();
   if (options().role == NB_RESPONDER) {
     probe_->serve(result);
     return;
@@ -50,6 +51,7 @@ void LoadedSession::run_batch(const nb_batch& batch, nb_batch_result& result) {
 }
 
 void LoadedSession::finish(TimePoint deadline) {
+  gauges_->stop();
   flow_->request_stop();
   probe_->finish(deadline);
   const bool drained = flow_->wait_drained(deadline);
@@ -74,7 +76,7 @@ void LoadedSession::emit_counters(const sdk::Sink& sink) const {
   sink.number("bulk.received_bytes", bulk_received);
   sink.number("thread.0.cpu_s", probe_->cpu_seconds());
   flow_->emit_counters(sink, 1);
-  emit_tcp_info(links().fds(), sink);
+  gauges_->emit(sink);
 }
 
 }  // namespace

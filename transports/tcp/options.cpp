@@ -20,6 +20,14 @@ nb_direction load_direction(LoadDirection direction) {
   return kDirections[static_cast<std::size_t>(direction)];
 }
 
+/// Only where the workload has the tunable.
+std::optional<std::int64_t> share_of_stream(const Options& options,
+                                            const std::optional<std::int64_t>& rate_bps) {
+  const bool applies = rate_bps && (bit(options.workload) & kStreams) != 0;
+  return applies ? std::optional(std::max<std::int64_t>(*rate_bps / options.streams, 1))
+                 : std::nullopt;
+}
+
 std::int64_t open_descriptors() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), &closedir);
   std::int64_t count = 0;
@@ -112,6 +120,14 @@ bool Options::receives_bulk() const {
   return way == NB_BOTH || !sends_bulk();
 }
 
+std::optional<std::int64_t> Options::read_rate_of_stream() const {
+  return share_of_stream(*this, read_rate_bps);
+}
+
+std::optional<std::int64_t> Options::write_rate_of_stream() const {
+  return share_of_stream(*this, write_rate_bps);
+}
+
 std::optional<int> Options::cpu_of(std::size_t thread) const {
   return cpus.empty() ? std::nullopt : std::optional(cpus[thread % cpus.size()]);
 }
@@ -130,6 +146,8 @@ Options parse_options(const nb_open_args& args) {
   options.mss = values.integer("mss");
   options.lowat = values.integer("lowat");
   options.pacing_bps = values.integer("pacing");
+  options.read_rate_bps = values.integer("read_rate");
+  options.write_rate_bps = values.integer("write_rate");
   options.busy_poll_ns = values.integer("busy_poll");
   options.congestion = values.text_unless_auto("congestion");
   options.bind = values.text_unless_auto("bind");
@@ -137,6 +155,7 @@ Options parse_options(const nb_open_args& args) {
   options.streams = values.number("streams");
   options.load = values.number("load");
   options.rate_hz = values.number("rate");
+  options.writes = values.number("writes");
   options.dscp = values.number("dscp");
   options.wait = values.choice<Wait>("wait");
   options.mode = values.choice<Mode>("mode");

@@ -28,13 +28,16 @@ struct Options {
   std::optional<std::int64_t> mss;
   std::optional<std::int64_t> lowat;
   std::optional<std::int64_t> pacing_bps;
+  std::optional<std::int64_t> read_rate_bps;   // of an end: all its streams together
+  std::optional<std::int64_t> write_rate_bps;  // of an end: all its streams together
   std::optional<std::int64_t> busy_poll_ns;
   std::optional<std::string> congestion;
   std::optional<std::string> bind;
   bool nodelay = true;
   std::int64_t streams = 1;
   std::int64_t load = 0;
-  std::int64_t rate_hz = 1000;
+  std::int64_t rate_hz = 5000;
+  std::int64_t writes = 1;
   std::int64_t dscp = 0;
   Wait wait = Wait::block;
   Mode mode = Mode::copy;
@@ -48,6 +51,9 @@ struct Options {
   /// Whether this end sends, or receives, on the bulk streams.
   [[nodiscard]] bool sends_bulk() const;
   [[nodiscard]] bool receives_bulk() const;
+  /// What each stream may take, or offer, in bits a second; nothing: as much as it can.
+  [[nodiscard]] std::optional<std::int64_t> read_rate_of_stream() const;
+  [[nodiscard]] std::optional<std::int64_t> write_rate_of_stream() const;
   /// CPU of the n-th thread, nothing where not pinned.
   [[nodiscard]] std::optional<int> cpu_of(std::size_t thread) const;
 };

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -37,15 +38,17 @@ class PingPongEnd {
   PingPongEnd(int fd, std::span<std::byte> message, Traffic& traffic, bool patient) noexcept
       : fd_(fd), message_(message), traffic_(&traffic), patient_(patient) {}
 
-  [[nodiscard]] bool send_message() noexcept {
+  [[nodiscard]] bool send_message() noexcept { return send_bytes(message_); }
+
+  /// As send_message(), for a part of the message.
+  [[nodiscard]] bool send_bytes(std::span<const std::byte> part) noexcept {
     std::size_t done = 0;
     while (true) {
-      const std::int64_t moved =
-          raw_send(fd_, message_.data() + done, message_.size() - done, kSendFlags);
+      const std::int64_t moved = raw_send(fd_, part.data() + done, part.size() - done, kSendFlags);
       if (moved > 0) [[likely]] {
         Traffic::add(traffic_->sent, moved);
         done += static_cast<std::size_t>(moved);
-        if (done == message_.size()) [[likely]] {
+        if (done == part.size()) [[likely]] {
           return true;
         }
       } else if (!keep_waiting(moved)) {
@@ -171,7 +174,36 @@ class PingPongEnd {
   std::int64_t spinning_since_ns_ = 0;
 };
 
+/// An end that hands each message to the kernel in several calls, as an application that writes a
+/// header and then a body does.
+template <Wait kWait>
+class SplitWriteEnd : public PingPongEnd<kWait> {
+ public:
+  SplitWriteEnd(int fd, std::span<std::byte> message, Traffic& traffic, bool patient,
+                std::size_t writes) noexcept
+      : PingPongEnd<kWait>(fd, message, traffic, patient),
+        message_(message),
+        writes_(std::min(writes, message.size())) {}
+
+  [[nodiscard]] bool send_message() noexcept {
+    std::size_t begin = 0;
+    for (std::size_t write = 1; write <= writes_; ++write) {
+      const std::size_t end = message_.size() * write / writes_;
+      if (!this->send_bytes(message_.subspan(begin, end - begin))) {
+        return false;
+      }
+      begin = end;
+    }
+    return true;
+  }
+
+ private:
+  std::span<const std::byte> message_;
+  std::size_t writes_;
+};
+
 static_assert(sdk::PingPongEndpoint<PingPongEnd<Wait::spin>>);
+static_assert(sdk::PingPongEndpoint<SplitWriteEnd<Wait::block>>);
 static_assert(sdk::PacedEndpoint<PingPongEnd<Wait::block>>);
 
 }  // namespace netbench::tcp

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "transports/tcp/bulk_flow.hpp"
+#include "transports/tcp/gauges.hpp"
 #include "transports/tcp/session.hpp"
-#include "transports/tcp/tcp_info.hpp"
 
 namespace netbench::tcp {
 namespace {
@@ -32,6 +32,7 @@ class StreamSession final : public Session {
   void require_progress(const ReceivedSample& begin, const ReceivedSample& end);
 
   std::optional<BulkFlow> flow_;
+  std::optional<GaugeWatch> gauges_;
   std::string method_;
   std::int64_t idle_since_ns_ = 0;
 };
@@ -45,12 +46,20 @@ std::string describe_method(const Options& options) {
   text += kReceiveChoices[static_cast<std::size_t>(options.receive)].name;
   text +=
       " receiver, low-water mark " + std::to_string(receive_plan(options).low_water_bytes) + " B";
+  if (options.read_rate_bps) {
+    text += "; the application takes at most " + std::to_string(*options.read_rate_bps) + " bit/s";
+  }
+  if (options.write_rate_bps) {
+    text +=
+        "; the application offers at most " + std::to_string(*options.write_rate_bps) + " bit/s";
+  }
   return text;
 }
 
 void StreamSession::connected() {
   method_ = describe_method(options());
   flow_.emplace(options(), life(), links().fds());
+  gauges_.emplace(links().fds());
 }
 
 TimePoint end_of(const nb_batch& batch) {
@@ -59,6 +68,7 @@ TimePoint end_of(const nb_batch& batch) {
 
 void StreamSession::run_batch(const nb_batch& batch, nb_batch_result& result) {
   flow_->start();
+  gauges_->start();
   observe(batch, result);
   require_whole();
 }
@@ -101,6 +111,7 @@ void StreamSession::require_whole() {
 }
 
 void StreamSession::finish(TimePoint deadline) {
+  gauges_->stop();
   flow_->request_stop();
   const bool drained = flow_->wait_drained(deadline);
   if (life().cancelled()) {
@@ -121,7 +132,7 @@ void StreamSession::emit_counters(const sdk::Sink& sink) const {
   sink.number("payload.sent_bytes", static_cast<double>(flow_->sent_bytes()));
   sink.number("payload.received_bytes", static_cast<double>(flow_->received_bytes()));
   flow_->emit_counters(sink, 0);
-  emit_tcp_info(links().fds(), sink);
+  gauges_->emit(sink);
 }
 
 }  // namespace

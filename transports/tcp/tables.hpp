@@ -29,6 +29,11 @@ inline constexpr std::int64_t kGiB = 1024 * kMiB;
 /// Tokens of 16 bytes and a header fit into the 64 KiB of an address blob.
 inline constexpr std::int64_t kMaxConnections = 4000;
 
+/// Of read_rate and write_rate, bit/s. At the least one, a window of 64 KiB empties in half a
+/// second.
+inline constexpr std::int64_t kSlowestApplication = 1'000'000;
+inline constexpr std::int64_t kFastestApplication = 10'000'000'000'000;
+
 inline constexpr std::uint64_t bit(WorkloadId id) {
   return sdk::applies_to(static_cast<unsigned>(id));
 }
@@ -217,8 +222,34 @@ inline constexpr std::array kTunableRows = {
                           .unit = NB_UNIT_COUNT,
                           .minimum = 1,
                           .maximum = 1'000'000,
-                          .default_number = 1000,
+                          .default_number = 5000,
                           .workloads = bit(WorkloadId::loaded_latency)}),
+    sdk::row(sdk::Integer{.name = "read_rate",
+                          .help = "a slow application: its streams together take at most this; "
+                                  "auto: as much as arrives",
+                          .unit = NB_UNIT_BITS_PER_SECOND,
+                          .allows_auto = true,
+                          .minimum = kSlowestApplication,
+                          .maximum = kFastestApplication,
+                          .default_number = NB_AUTO,
+                          .workloads = kStreams}),
+    sdk::row(sdk::Integer{.name = "write_rate",
+                          .help = "a slow application: its streams together offer at most this; "
+                                  "auto: as much as the kernel takes",
+                          .unit = NB_UNIT_BITS_PER_SECOND,
+                          .allows_auto = true,
+                          .minimum = kSlowestApplication,
+                          .maximum = kFastestApplication,
+                          .default_number = NB_AUTO,
+                          .workloads = kStreams}),
+    sdk::row(sdk::Integer{.name = "writes",
+                          .help = "send() calls that a message is split into, for what Nagle makes "
+                                  "of them beside delayed acknowledgements (nodelay off)",
+                          .unit = NB_UNIT_COUNT,
+                          .minimum = 1,
+                          .maximum = 16,
+                          .default_number = 1,
+                          .workloads = bit(WorkloadId::latency)}),
 };
 
 }  // namespace netbench::tcp

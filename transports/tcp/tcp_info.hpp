@@ -33,8 +33,29 @@ class TcpInfo {
   std::size_t length_ = 0;
 };
 
-/// Emits `tcp_info.<name>` over all connections: sums where additive, otherwise the maximum, the
-/// minimum or the first, as the table in tcp_info.cpp says for each field.
-void emit_tcp_info(std::span<const int> fds, const sdk::Sink& sink);
+/// How a field of several connections becomes one number, and which moment of a stream tells.
+enum class Over { sum, max, min, first };
+enum class Kept {
+  last,    // counts up: its value at the end
+  median,  // a momentary value: its median while the stream runs
+  range,   // the same, with its extremes
+};
+
+/// One field of struct tcp_info under its kernel's name.
+struct TcpInfoField {
+  const char* name;
+  std::size_t offset;
+  std::size_t width;
+  Over over;
+  Kept kept;
+  unsigned shift = 0;
+  std::uint64_t mask = UINT64_MAX;
+
+  /// Nothing where no connection has it.
+  [[nodiscard]] std::optional<double> over_all(std::span<const TcpInfo> infos) const;
+};
+
+/// All fields that are told, in the kernel's order.
+[[nodiscard]] std::span<const TcpInfoField> tcp_info_fields();
 
 }  // namespace netbench::tcp
