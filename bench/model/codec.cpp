@@ -13,10 +13,10 @@ using nlohmann::ordered_json;
 constexpr int kMaxTextDepth = 64;
 
 template <class T>
-Result<T> decode(const json& value) {
+Result<T> decode(const json& value, bool lenient = false) {
   Error error;
   T out;
-  if (Coder<T>::read(coder::Place{value, error}, out)) {
+  if (Coder<T>::read(coder::Place{.value = value, .error = error, .lenient = lenient}, out)) {
     return out;
   }
   return tl::unexpected<Error>(std::move(error));
@@ -81,7 +81,9 @@ Result<Finding> decode_finding(const json& value) { return decode<Finding>(value
 Result<PathMtu> decode_path_mtu(const json& value) { return decode<PathMtu>(value); }
 Result<Error> decode_error(const json& value) { return decode<Error>(value); }
 Result<RunInfo> decode_run_info(const json& value) { return decode<RunInfo>(value); }
-Result<Document> decode_document(const json& value) { return decode<Document>(value); }
+Result<Document> decode_document(const json& value, bool lenient) {
+  return decode<Document>(value, lenient);
+}
 
 std::string to_json_text(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);

@@ -58,8 +58,9 @@ inline constexpr int kSchemaMinor = 1;
 [[nodiscard]] Result<PathMtu> decode_path_mtu(const nlohmann::json& json);
 [[nodiscard]] Result<Error> decode_error(const nlohmann::json& json);
 [[nodiscard]] Result<RunInfo> decode_run_info(const nlohmann::json& json);
-/// Does not look at `schema`: report/document checks and upgrades first.
-[[nodiscard]] Result<Document> decode_document(const nlohmann::json& json);
+/// Does not look at `schema`: report/document checks and upgrades first. `lenient`: members may be
+/// missing and keep their defaults (a document written by hand); types stay strict.
+[[nodiscard]] Result<Document> decode_document(const nlohmann::json& json, bool lenient = false);
 
 /// Compact JSON text on one line. Bytes that are not UTF-8 become U+FFFD. Never throws.
 [[nodiscard]] std::string to_json_text(const nlohmann::ordered_json& json);

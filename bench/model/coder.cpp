@@ -177,7 +177,8 @@ ordered_json Coder<stats::Histogram>::write(const stats::Histogram& histogram) {
           {"counts", std::move(counts)}};
 }
 
-bool Coder<stats::Histogram>::read(const Place& at, stats::Histogram& out) {
+bool Coder<stats::Histogram>::read(const Place& place, stats::Histogram& out) {
+  const Place at = place.strict();
   std::uint64_t total = 0;
   std::uint64_t min_ns = 0;
   std::uint64_t max_ns = 0;
@@ -206,7 +207,8 @@ ordered_json Coder<std::vector<SeriesPoint>>::write(const std::vector<SeriesPoin
           {"bytes", column(series, &SeriesPoint::bytes)}};
 }
 
-bool Coder<std::vector<SeriesPoint>>::read(const Place& at, std::vector<SeriesPoint>& out) {
+bool Coder<std::vector<SeriesPoint>>::read(const Place& place, std::vector<SeriesPoint>& out) {
+  const Place at = place.strict();
   std::vector<std::int64_t> end_ns;
   std::vector<std::int64_t> duration_ns;
   std::vector<std::int64_t> bytes;

@@ -30,13 +30,16 @@ struct Place {
   const Place* parent = nullptr;
   std::string_view key{};  // in the parent, where it is an object
   std::size_t index = 0;   // in the parent, where it is an array
+  bool lenient = false;    // members that are missing keep their defaults
 
   [[nodiscard]] Place child(const json& inner, std::string_view inner_key) const {
-    return {inner, error, this, inner_key, 0};
+    return {inner, error, this, inner_key, 0, lenient};
   }
   [[nodiscard]] Place child(const json& inner, std::size_t inner_index) const {
-    return {inner, error, this, {}, inner_index};
+    return {inner, error, this, {}, inner_index, lenient};
   }
+  /// The same place, where every member has to be there.
+  [[nodiscard]] Place strict() const { return {value, error, parent, key, index, false}; }
 
   /// The JSON pointer to here (RFC 6901).
   [[nodiscard]] std::string pointer() const;
@@ -257,8 +260,10 @@ bool read_member(const Place& at, std::string_view name, T& out) {
            Coder<typename T::value_type>::read(at.child(*value, name), out.emplace());
   } else {
     const auto value = at.value.find(std::string(name));
-    return value == at.value.end() ? at.refuse_missing(name)
-                                   : Coder<T>::read(at.child(*value, name), out);
+    if (value == at.value.end()) {
+      return at.lenient || at.refuse_missing(name);
+    }
+    return Coder<T>::read(at.child(*value, name), out);
   }
 }
 
@@ -267,6 +272,9 @@ bool read_member(const Place& at, std::string_view name, T& out) {
 template <class FieldType, class Owner>
 bool read_field(const Place& at, const FieldType& field, Owner& owner) {
   const auto [group, name] = layout::split_key(field.key);
+  if (field.since_minor > 0 && find_value(at.value, field.key) == nullptr) {
+    return true;
+  }
   if (group.empty()) {
     return read_member(at, name, field.of(owner));
   }

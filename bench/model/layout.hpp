@@ -14,12 +14,13 @@
 namespace netbench::layout {
 
 /// One member and its key; "group/name" stands inside an object "group". `always`: an optional that
-/// is written as null where it is absent.
+/// is written as null where it is absent. `since_minor`: older documents lack it.
 template <class Access>
 struct Field {
   std::string_view key;
   Access access;
   bool always = false;
+  int since_minor = 0;
 
   template <class Owner>
   [[nodiscard]] constexpr auto& of(Owner& owner) const {
@@ -30,6 +31,8 @@ template <class Access>
 Field(std::string_view, Access) -> Field<Access>;
 template <class Access>
 Field(std::string_view, Access, bool) -> Field<Access>;
+template <class Access>
+Field(std::string_view, Access, bool, int) -> Field<Access>;
 
 /// A member of a member.
 template <class Outer, class Inner>
@@ -227,6 +230,10 @@ struct Layout<Summary> {
                  Field{"jitter_ns", &Summary::jitter_ns},
                  Field{"wire_disagreement", &Summary::wire_disagreement},
                  Field{"round_cv", &Summary::round_cv},
+                 Field{"transfer_time_ratio", &Summary::transfer_time_ratio},
+                 Field{"tcp_efficiency", &Summary::tcp_efficiency},
+                 Field{"buffer_delay", &Summary::buffer_delay},
+                 Field{"rfc6349_note", &Summary::rfc6349_note},
                  Field{"stop_reasons", &Summary::stop_reasons}};
 };
 
@@ -300,11 +307,15 @@ struct Layout<RunInfo> {
 
 template <>
 struct Layout<Document> {
-  static constexpr auto kFields = std::tuple{
-      Field{"status", &Document::status},    Field{"error", &Document::error, true},
-      Field{"run", &Document::run},          Field{"config", &Document::config},
-      Field{"hosts", &Document::hosts},      Field{"measurements", &Document::measurements},
-      Field{"interventions", &Document::interventions}, Field{"findings", &Document::findings}};
+  static constexpr auto kFields =
+      std::tuple{Field{"status", &Document::status},
+                 Field{"error", &Document::error, true},
+                 Field{"run", &Document::run},
+                 Field{"config", &Document::config},
+                 Field{"hosts", &Document::hosts},
+                 Field{"measurements", &Document::measurements},
+                 Field{"interventions", &Document::interventions, false, 1},
+                 Field{"findings", &Document::findings}};
 };
 
 }  // namespace netbench::layout

@@ -119,6 +119,10 @@ struct Summary {
   std::optional<double> jitter_ns;
   std::optional<double> wire_disagreement;  // worst round
   std::optional<double> round_cv;           // spread between rounds
+  /// RFC 6349, section 4: actual over ideal transfer time; share of sent bytes that were not sent
+  /// again; (round trip under load - base) / base. TCP streams only.
+  std::optional<double> transfer_time_ratio, tcp_efficiency, buffer_delay;
+  std::optional<std::string> rfc6349_note;  // "... unknown, because ..."
   std::set<std::string> stop_reasons;
 
   friend bool operator==(const Summary&, const Summary&) = default;
