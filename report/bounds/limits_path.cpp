@@ -7,22 +7,11 @@
 #include "bench/core/units.hpp"
 #include "report/bounds/ceiling.hpp"
 #include "report/bounds/limit_models.hpp"
+#include "report/bounds/pcie.hpp"
 
 namespace netbench::report::limits {
 
 namespace {
-
-/// Framing, header, digest and the acknowledgements' share of one packet on a PCIe link, in bytes;
-/// 256 B is the usual MaxPayload of servers.
-constexpr double kPacketOverheadBytes = 26;
-constexpr double kPacketPayloadBytes = 256;
-
-double encoding_of(double giga_transfers) {
-  constexpr double kFlit = 242.0 / 256;
-  constexpr double kScrambled = 128.0 / 130;
-  constexpr double kEightOfTen = 0.8;
-  return giga_transfers > 32 ? kFlit : giga_transfers > 5 ? kScrambled : kEightOfTen;
-}
 
 /// A slot or bridge, with what its link carries.
 struct Slot {
@@ -31,10 +20,7 @@ struct Slot {
   double giga_transfers = 0;
   double lanes = 0;
 
-  [[nodiscard]] double usable_bps() const {
-    return giga_transfers * 1e9 * lanes * encoding_of(giga_transfers) * kPacketPayloadBytes /
-           (kPacketPayloadBytes + kPacketOverheadBytes);
-  }
+  [[nodiscard]] double usable_bps() const { return pcie_usable_bps(giga_transfers, lanes); }
 };
 
 /// "pcie.0000:3b:00.0" of "pcie.0000:3b:00.0.speed_gts", or nothing.
@@ -138,8 +124,8 @@ Limit pcie(RowReader& row) {
   return {narrowest->usable_bps(),
           fmt::format("{}: {:g} GT/s x {:g} lanes x {:.3f} encoding x {:g} B / {:g} B a packet",
                       narrowest->name, narrowest->giga_transfers, narrowest->lanes,
-                      encoding_of(narrowest->giga_transfers), kPacketPayloadBytes,
-                      kPacketPayloadBytes + kPacketOverheadBytes),
+                      pcie_encoding(narrowest->giga_transfers), kPciePacketPayloadBytes,
+                      kPciePacketPayloadBytes + kPciePacketOverheadBytes),
           narrowest->end};
 }
 

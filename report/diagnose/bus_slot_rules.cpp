@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "bench/core/units.hpp"
+#include "report/bounds/pcie.hpp"
+#include "report/diagnose/bus_judges.hpp"
+#include "report/diagnose/verdicts.hpp"
+
+namespace netbench::report {
+
+namespace {
+
+/// Nearer than this to the slot's bandwidth, and the slot is the limit.
+constexpr double kSlotFull = 0.80;
+/// From this rate on the size of a slot's packets costs.
+constexpr double kFastLink_bps = 100e9;
+constexpr double kSmallPayload_bytes = 256;
+constexpr double kSmallRead_bytes = 512;
+
+/// One link of PCI Express as it runs and as it could: of the card, or of a bridge above it.
+struct Slot {
+  std::string name;
+  std::optional<double> gtps, max_gtps, lanes, max_lanes;
+};
+
+std::vector<Slot> slots_of(Look& look, End end) {
+  std::vector<Slot> slots = {{device_of(look, end), look.fact(end, "if.*.pcie.speed_gtps"),
+                              look.fact(end, "if.*.pcie.max_speed_gtps"),
+                              look.fact(end, "if.*.pcie.width_lanes"),
+                              look.fact(end, "if.*.pcie.max_width_lanes")}};
+  for (const std::string& bdf : fact_names(look, end, "pcie.", ".speed_gts")) {
+    const auto key = [&](const char* what) { return fmt::format("pcie.{}.{}", bdf, what); };
+    slots.push_back({fmt::format("bridge {} of {}", bdf, look.host_name(end)),
+                     look.fact(end, key("speed_gts")), look.fact(end, key("max_speed_gts")),
+                     look.fact(end, key("width")), look.fact(end, key("max_width"))});
+  }
+  std::erase_if(slots, [](const Slot& slot) { return !slot.gtps || !slot.lanes; });
+  return slots;
+}
+
+std::string text_of(const Slot& slot) {
+  std::string text = fmt::format("{}: {:g} GT/s x{:.0f}", slot.name, *slot.gtps, *slot.lanes);
+  if (slot.max_gtps && slot.max_lanes) {
+    text += fmt::format(" of {:g} GT/s x{:.0f}", *slot.max_gtps, *slot.max_lanes);
+  }
+  return text;
+}
+
+bool is_degraded(const Slot& slot) {
+  return *slot.gtps < slot.max_gtps.value_or(0) || *slot.lanes < slot.max_lanes.value_or(0);
+}
+
+std::vector<std::string> better_slot(const Look& look, End end) {
+  return {fmt::format("on {}: lspci -vv | grep -E 'LnkCap|LnkSta'", look.host_name(end)),
+          "reseat the card; another slot; the slot's width and bifurcation in the BIOS"};
+}
+
+Verdict narrow_slot(Look& look, End end) {
+  const auto speed = look.fact(end, "if.*.speed_bps");
+  const auto slots = slots_of(look, end);
+  if (!speed || slots.empty()) {
+    return unknown(fmt::format("{}: slot or link rate not known", device_of(look, end)));
+  }
+  const auto narrowest = std::ranges::min_element(
+      slots, {}, [](const Slot& slot) { return pcie_usable_bps(*slot.gtps, *slot.lanes); });
+  const double usable = pcie_usable_bps(*narrowest->gtps, *narrowest->lanes);
+  const std::string why =
+      fmt::format("{}, {} usable for a link of {}", text_of(*narrowest),
+                  format_bits_per_second(usable), format_bits_per_second(*speed));
+  if (usable >= *speed) {
+    return silent(why);
+  }
+  return fires(is_degraded(*narrowest) ? Confidence::likely : Confidence::possible,
+               1 - usable / *speed, why, "a slot carries less than the card's link: " + why,
+               better_slot(look, end));
+}
+
+Verdict degraded_slot(Look& look, End end) {
+  const auto slots = slots_of(look, end);
+  if (slots.empty()) {
+    return unknown(fmt::format("{}: slot not read", device_of(look, end)));
+  }
+  const auto degraded = std::ranges::find_if(slots, is_degraded);
+  if (degraded == slots.end()) {
+    return silent(text_of(slots.front()));
+  }
+  return fires(Confidence::possible, 0.2, text_of(*degraded),
+               "a PCI Express link runs below what it can: " + text_of(*degraded),
+               better_slot(look, end));
+}
+
+Verdict small_payload(Look& look, End end) {
+  const auto payload = look.fact(end, "if.*.pcie.max_payload_bytes");
+  const auto read = look.fact(end, "if.*.pcie.max_read_request_bytes");
+  const auto speed = look.fact(end, "if.*.speed_bps");
+  if (!speed || (!payload && !read)) {
+    return unknown(fmt::format("{}: payload sizes of the slot not known", device_of(look, end)));
+  }
+  const std::string why = fmt::format("{}: payload {}, read request {}", device_of(look, end),
+                                      payload ? fmt::format("{:.0f} B", *payload) : "unknown",
+                                      read ? fmt::format("{:.0f} B", *read) : "unknown");
+  const bool small = payload.value_or(kSmallPayload_bytes) < kSmallPayload_bytes ||
+                     read.value_or(kSmallRead_bytes) < kSmallRead_bytes;
+  if (!small || *speed < kFastLink_bps) {
+    return silent(why);
+  }
+  return fires(
+      Confidence::possible, 0.4, why, "the slot moves small packets, which costs bandwidth: " + why,
+      {fmt::format("on {}: lspci -vv | grep -E 'MaxPayload|MaxReadReq'", look.host_name(end)),
+       "MaxPayload in the BIOS"});
+}
+
+/// The bridge that two interfaces share, and what both want of it.
+Verdict shared_uplink(Look& look, End end) {
+  std::map<std::string, std::pair<double, std::string>> wanted;  // bridge: sum of rates, names
+  for (const std::string& device : fact_names(look, end, "if.", ".pcie.upstream")) {
+    const auto bridge = look.fact_text(end, fmt::format("if.{}.pcie.upstream", device));
+    const auto speed = look.fact(end, fmt::format("if.{}.speed_bps", device));
+    if (bridge && speed) {
+      auto& [sum, names] = wanted[*bridge];
+      sum += *speed;
+      names += (names.empty() ? "" : " and ") + device;
+    }
+  }
+  std::vector<Verdict> verdicts;
+  for (const auto& [bridge, want] : wanted) {
+    const auto gtps = look.fact(end, fmt::format("pcie.{}.speed_gts", bridge));
+    const auto lanes = look.fact(end, fmt::format("pcie.{}.width", bridge));
+    if (!gtps || !lanes) {
+      continue;
+    }
+    const double usable = pcie_usable_bps(*gtps, *lanes);
+    const std::string why = fmt::format(
+        "{} of {} hang below bridge {}: {} wanted, {} usable", want.second, look.host_name(end),
+        bridge, format_bits_per_second(want.first), format_bits_per_second(usable));
+    const bool shared = want.second.find(" and ") != std::string::npos;
+    verdicts.push_back(
+        !shared || usable >= want.first
+            ? silent(why)
+            : fires(Confidence::likely, 1 - usable / want.first, why,
+                    "interfaces share a PCI Express uplink that is too narrow: " + why,
+                    {"put the cards below different root ports"}));
+  }
+  return nearest_of(verdicts,
+                    fmt::format("{}: bridges above the cards not read", look.host_name(end)));
+}
+
+}  // namespace
+
+Verdict judge_slot_full(Look& look) {
+  const Bound* slot = look.bound("pcie");
+  if (slot == nullptr) {
+    return unknown("the slot's bandwidth is not known");
+  }
+  const std::string why =
+      fmt::format("{:.0f} % of the slot: {}", 100 * slot->nearness, slot->arithmetic);
+  if (slot->nearness < kSlotFull || look.nearness("wire").value_or(0) > slot->nearness) {
+    return silent(why);
+  }
+  return fires(Confidence::likely, std::min(1.0, slot->nearness), why,
+               "the slot of a card is full: " + why,
+               better_slot(look, slot->end == "h1" ? End::receiver : End::sender));
+}
+
+Verdict judge_narrow_slot(Look& look) { return either_end(look, narrow_slot); }
+Verdict judge_degraded_slot(Look& look) { return either_end(look, degraded_slot); }
+Verdict judge_payload(Look& look) { return either_end(look, small_payload); }
+Verdict judge_shared_uplink(Look& look) { return either_end(look, shared_uplink); }
+
+}  // namespace netbench::report
