@@ -32,10 +32,10 @@ class Machine:
 class Lab:
     """A testbed under this name, one core a host, from __enter__ to __exit__."""
 
-    def __init__(self, name: str, rate: str = "") -> None:
+    def __init__(self, name: str, rate: str = "", burst_bytes: int = 0) -> None:
         self.name = name
         self.options = options.Options(
-            name=name, rate=options.rate_bps(rate) if rate else 0,
+            name=name, rate=options.rate_bps(rate) if rate else 0, burst=burst_bytes,
             cpus_a=options.default_cpus("a"), cpus_b=options.default_cpus("b"))
         self._softirq_threads = [int(comm.parent.name) for comm in Path("/proc").glob("[0-9]*/comm")
                                  if comm.read_text().startswith("ksoftirqd/")]

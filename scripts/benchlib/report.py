@@ -144,7 +144,8 @@ def _accuracy(results: Results) -> Iterator[str]:
     yield (f"## (e) Accuracy on a token bucket of {RATE}\n\nThe bucket passes at most "
            f"{CEILING_BPS * 1e-6:.4f} Mbit/s of payload (1448 of 1514 B a frame). Error: payload "
            "against the bytes of the receiver's interface less 66 B of headers a packet. Target: "
-           f"within {LIMIT:.1%}, and at most one segment a window over the ceiling.\n")
+           f"within {LIMIT:.1%}, and at most one segment a window over the ceiling (the bucket "
+           "holds 1600 B, one frame and 86 B).\n")
     rows = [[one.tool, f"{one.size_bytes // 1024} KiB", f"{one.reported_bps * 1e-6:.4f}",
              f"{one.reported_bps / CEILING_BPS:.5f}", f"{one.over_ceiling_segments:+.1f}",
              f"{one.error:+.5%}", ("met" if one.met else "**missed**")

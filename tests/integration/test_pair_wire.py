@@ -70,7 +70,8 @@ class TokenBucket(unittest.TestCase):
                         self.assertGreaterEqual(record["measured_ns"], WINDOW_S * 1e9)
 
     def test_rates_are_the_ceiling_with_a_bucket_that_catches_up(self) -> None:
-        """32 KiB bridge what the kernel's timers are late; a window may have them on top."""
+        """32 KiB bridge what the kernel's timers are late. A window may have them on top, and those
+        that had passed the bucket before it, but waited for a CPU on their way in."""
         with Testbed(rate="100mbit", offload="off") as bed:
             agent(bed)
             done = pair(bed, "--transport", "tcp", "--workload", "bandwidth", "--rounds", "2",
@@ -81,7 +82,7 @@ class TokenBucket(unittest.TestCase):
             for one in row["rounds"]:
                 with self.subTest(row["id"], round=one["index"]):
                     record = one.get("forward") or one.get("reverse")
-                    slack = 32768 * 8 / (record["measured_ns"] / 1e9)
+                    slack = 2 * 32768 * 8 / (record["measured_ns"] / 1e9)
                     print(f"{row['id']}: {record['goodput_bps'] / ceiling * 100:.3f} % of the "
                           f"ceiling", flush=True)
                     self.assertLessEqual(record["goodput_bps"], ceiling + slack)
