@@ -1,23 +1,35 @@
 #include "bench/measure/end_meter.hpp"
 
-#include <utility>
-
 namespace netbench::measure {
 
 namespace {
 
-facts::SnapshotOptions snapshot_options(std::string interface, std::vector<int> known_pids) {
-  facts::SnapshotOptions options;
-  options.interface = std::move(interface);
-  options.known_pids = std::move(known_pids);
+template <class Options>
+Options options_for(const std::string& interface, const std::vector<int>& known_pids) {
+  Options options;
+  options.interface = interface;
+  options.known_pids = known_pids;
   return options;
 }
 
 }  // namespace
 
-HostMeter::HostMeter(std::string interface, std::vector<int> known_pids)
-    : sampler_(facts::CounterSampler::open(
-          snapshot_options(std::move(interface), std::move(known_pids)))) {}
+HostMeter::HostMeter(const std::string& interface, const std::vector<int>& known_pids)
+    : sampler_(
+          facts::CounterSampler::open(options_for<facts::SnapshotOptions>(interface, known_pids))),
+      row_(std::make_unique<facts::RowSampler>(
+          options_for<facts::RowSamplerOptions>(interface, known_pids))) {}
+
+void HostMeter::begin_row() {
+  before_ = sampler_.take();
+  row_->begin();
+}
+
+EndRecord HostMeter::end_row() {
+  EndRecord record = end_record(before_, sampler_.take());
+  record.counters.merge(row_->end().counters);
+  return record;
+}
 
 EndRecord end_record(const facts::Snapshot& before, const facts::Snapshot& after) {
   const facts::CpuUse cpu = facts::cpu_use(before, after);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/facts/counters.hpp"
+#include "bench/facts/sampling_row.hpp"
 #include "bench/model/measurement.hpp"
 
 namespace netbench::measure {
@@ -13,12 +14,20 @@ namespace netbench::measure {
 class HostMeter {
  public:
   /// `interface` carries the test traffic; `known_pids` are processes of this run beside this one.
-  HostMeter(std::string interface, std::vector<int> known_pids);
+  HostMeter(const std::string& interface, const std::vector<int>& known_pids);
 
-  [[nodiscard]] facts::Snapshot take() { return sampler_.take(); }
+  /// Reads the beginning of a row and looks at the host until end_row(); a row in progress is given
+  /// up.
+  void begin_row();
+  /// What this host spent and counted in the row.
+  [[nodiscard]] EndRecord end_row();
+  /// Stops looking.
+  void drop_row() { (void)row_->end(); }
 
  private:
   facts::CounterSampler sampler_;
+  std::unique_ptr<facts::RowSampler> row_;
+  facts::Snapshot before_;
 };
 
 /// What an end spent and counted between two moments.

@@ -23,6 +23,9 @@ VisitEnd::~VisitEnd() {
   if (io_thread_.joinable()) {
     cancel();
   }
+  if (meter_ != nullptr) {
+    meter_->drop_row();
+  }
 }
 
 Result<EffectiveRecord> VisitEnd::effective() {
@@ -47,7 +50,7 @@ Result<EffectiveRecord> VisitEnd::effective() {
 
 void VisitEnd::begin(HostMeter& meter) {
   meter_ = &meter;
-  before_ = meter.take();
+  meter.begin_row();
 }
 
 void VisitEnd::start(const VisitLimits& limits, std::function<void(const Observation&)> done) {
@@ -104,7 +107,7 @@ VisitEnd::Ending VisitEnd::stop(std::int64_t timeout_ns) {
     io_thread_.join();
   }
   if (meter_ != nullptr) {
-    ending.record = end_record(before_, meter_->take());
+    ending.record = std::exchange(meter_, nullptr)->end_row();
   }
   if (const auto counters = session_.counters()) {
     for (const auto& [name, value] : counters->numbers) {

@@ -52,7 +52,8 @@ class VisitEnd {
   [[nodiscard]] Status connect(const plugin::Blob& peer) { return session_.connect(peer); }
   [[nodiscard]] Result<EffectiveRecord> effective();
 
-  /// Reads the counters, before either end may send. `meter` must outlive stop().
+  /// Reads the counters, before either end may send, and looks at the host from now on. `meter`
+  /// must outlive this.
   void begin(HostMeter& meter);
 
   /// Starts the io thread; `done` is called on it when the duty has ended by itself or by stop().
@@ -84,7 +85,6 @@ class VisitEnd {
   plan::TransportSpec spec_;
   Duty duty_;
   HostMeter* meter_ = nullptr;
-  facts::Snapshot before_;
   Observation observation_;
   std::atomic<bool> ending_ = false;
   std::atomic<bool> finished_ = false;
