@@ -33,7 +33,7 @@ struct Limit {
 [[nodiscard]] Limit send_buffer(RowReader& row);
 [[nodiscard]] Limit congestion_window(RowReader& row);
 /// Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm
-/// (1997), C = sqrt(3/2); Reno and CUBIC alone.
+/// (1997), C = sqrt(3/2), for Reno; for CUBIC, where larger, RFC 9438, section 5.1. No other.
 [[nodiscard]] Limit loss(RowReader& row);
 /// SO_MAX_PACING_RATE (socket(7)), the maxrate of tc-fq(8), or the rate of a UDP row.
 [[nodiscard]] Limit pacing(RowReader& row);

@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kSendBufferPayload = 0.85;
 constexpr double kMathis = 1.2247;  // sqrt(3/2)
+/// Average window of CUBIC in segments over (round trip / loss)^(3/4), with its C of 0.4 and beta
+/// of 0.7; it takes the larger of this and Reno's (RFC 9438, sections 4.3 and 5.1).
+constexpr double kCubic = 1.054;
 /// Fewer say too little of a rate of loss.
 constexpr double kLossesNeeded = 20;
 
@@ -81,9 +84,11 @@ std::optional<std::pair<double, std::string>> cap_of_a_connection(RowReader& row
     return std::pair(*asked, std::string("tcp.pacing"));
   }
   const HostInfo* host = row.host(Role::sender);
-  const std::string qdisc = "qdisc." + (host == nullptr ? std::string() : host->interface);
-  const auto rate = positive(row.fact(Role::sender, qdisc + ".rate_bps"));
-  if (rate && row.fact_text(Role::sender, qdisc + ".kind") == "fq") {
+  const auto rate =
+      host == nullptr ? std::nullopt
+                      : positive(row.fact(Role::sender,
+                                          fmt::format("qdisc.{}.flow_rate_bps", host->interface)));
+  if (rate) {
     return std::pair(*rate, std::string("maxrate of fq"));
   }
   return std::nullopt;
@@ -161,9 +166,14 @@ Limit loss(RowReader& row) {
                                  seen->lost, kLossesNeeded));
   }
   const double share = seen->lost / seen->sent;
-  return {row.streams() * kMathis * *mss * 8 / (*rtt * 1e-6 * std::sqrt(share)),
-          fmt::format("1.22 x {:.0f} B x 8 / ({} x sqrt({:.2g})){}, loss {}", *mss, time_text(*rtt),
-                      share, flows_text(row.streams()), seen->arithmetic)};
+  const double rtt_s = *rtt * 1e-6;
+  const double reno = kMathis / std::sqrt(share);
+  const double cubic = congestion == "cubic" ? kCubic * std::pow(rtt_s / share, 0.75) : 0;
+  return {row.streams() * std::max(reno, cubic) * *mss * 8 / rtt_s,
+          fmt::format("{} x {:.0f} B x 8 / {}{}, loss {}",
+                      reno >= cubic ? fmt::format("1.22 / sqrt({:.2g})", share)
+                                    : fmt::format("1.054 x ({:.3g} s / {:.2g})^0.75", rtt_s, share),
+                      *mss, time_text(*rtt), flows_text(row.streams()), seen->arithmetic)};
 }
 
 Limit pacing(RowReader& row) {

@@ -250,7 +250,7 @@ Verdict judge_memory_pressure(Look& look) {
   return either_end(look, [](Look& at, End end) {
     const auto entered = at.total(end, "netstat.TCPMemoryPressures");
     const auto pages = at.largest(end, "sockstat.tcp_mem_pages");
-    const auto pressure = at.fact(end, "sysctl.net.ipv4.tcp_mem_pressure_pages");
+    const auto pressure = at.fact(end, "sysctl.net.ipv4.tcp_mem_default_pages");
     if (!entered && !(pages && pressure)) {
       return unknown(fmt::format("TCP's memory on {} was not read", at.host_name(end)));
     }
