@@ -80,7 +80,8 @@ Status compare_transports(const session::Hello& own, const session::AgentConnect
 }  // namespace
 
 Result<PairConnection> connect_pair(const PairOptions& options, const plugin::PluginHost& plugins,
-                                    const std::vector<std::string>& transports, int cancel_fd) {
+                                    const std::vector<std::string>& transports, ConnectWatch& watch,
+                                    int cancel_fd) {
   PairConnection pair;
   auto connect = connect_options(options, pair.own_agent);
   if (!connect) {
@@ -93,6 +94,10 @@ Result<PairConnection> connect_pair(const PairOptions& options, const plugin::Pl
   connect->on_queue = [](const session::Queued& queued) {
     log(LogLevel::warning,
         fmt::format("the agent serves {}; place {} in its queue", queued.holder, queued.position));
+  };
+  connect->on_failure = [&watch](const session::SocketAddress& to,
+                                 const session::ConnectFailure& failure) {
+    watch.note(to, failure);
   };
   auto agent = session::connect_agent(*connect);
   if (!agent) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/cli/connect_watch.hpp"
 #include "bench/cli/local_agent.hpp"
 #include "bench/cli/pair_options.hpp"
 #include "bench/core/result.hpp"
@@ -19,11 +20,12 @@ struct PairConnection {
 };
 
 /// Finds the key, starts the agent of `--peer self`, connects, waits in the agent's queue and
-/// compares the transports that will be used. `cancel_fd` readable: gives up with `cancelled`.
-/// Errors: those of load_key(), connect_agent(), compare_plugins() and LocalAgent::start().
+/// compares the transports that will be used; `watch` sees the addresses that fail. `cancel_fd`
+/// readable: gives up with `cancelled`. Errors: those of load_key(), connect_agent(),
+/// compare_plugins() and LocalAgent::start().
 [[nodiscard]] Result<PairConnection> connect_pair(const PairOptions& options,
                                                   const plugin::PluginHost& plugins,
                                                   const std::vector<std::string>& transports,
-                                                  int cancel_fd);
+                                                  ConnectWatch& watch, int cancel_fd);
 
 }  // namespace netbench::cli

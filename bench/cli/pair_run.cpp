@@ -139,8 +139,10 @@ class PairRun {
 
   [[nodiscard]] Status connect() {
     output_.say(fmt::format("connecting to {} …", options_.peer));
-    auto pair = connect_pair(options_, plugins_, transports_, interrupt_.fd());
+    ConnectWatch watch;
+    auto pair = connect_pair(options_, plugins_, transports_, watch, interrupt_.fd());
     if (!pair) {
+      watch.record(document_);
       return tl::unexpected(pair.error());
     }
     pair_.emplace(std::move(*pair));

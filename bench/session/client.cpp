@@ -99,7 +99,8 @@ Result<AgentConnection> connect_agent(const ConnectOptions& options) {
                   .family = options.family,
                   .resolve_limit = options.resolve_limit,
                   .connect_limit = options.connect_limit,
-                  .cancel_fd = options.cancel_fd});
+                  .cancel_fd = options.cancel_fd,
+                  .on_failure = options.on_failure});
   if (!fd) {
     return tl::unexpected(fd.error());
   }

@@ -25,6 +25,8 @@ struct ConnectOptions {
   Hello hello{};             // with no_wait as the user asked
   /// Called whenever the place in the agent's queue, or who holds the agent, changes.
   std::function<void(const Queued&)> on_queue{};
+  /// Called for every address that did not take the connection.
+  std::function<void(const SocketAddress& to, const ConnectFailure&)> on_failure{};
   Nanoseconds resolve_limit = std::chrono::seconds(5);
   Nanoseconds connect_limit = std::chrono::seconds(5);
   Nanoseconds answer_limit = std::chrono::milliseconds(1800);  // for each answer of the agent

@@ -151,7 +151,17 @@ Result<int> attempt(int fd, const SocketAddress& to, const Deadline& deadline, i
   return finish_connect(fd, deadline, cancel_fd);
 }
 
-Result<UniqueFd> dial_one(const SocketAddress& to, Nanoseconds limit, int cancel_fd) {
+// Segments repeated so far; before the connection stands those are SYNs (tcp(7), TCP_INFO).
+int count_retransmits(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0
+             ? static_cast<int>(info.tcpi_total_retrans)
+             : 0;
+}
+
+Result<UniqueFd> dial_one(const SocketAddress& to, Nanoseconds limit, const DialOptions& options) {
+  const int cancel_fd = options.cancel_fd;
   const std::int64_t begin_ns = monotonic_ns();
   UniqueFd fd(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const auto error = attempt(fd.get(), to, Deadline::after(limit), cancel_fd);
@@ -162,11 +172,16 @@ Result<UniqueFd> dial_one(const SocketAddress& to, Nanoseconds limit, int cancel
     keep_icmp_answers(fd.get(), to.family(), false);
     return fd;
   }
-  return tl::unexpected(explain_connect(to, {.sys_errno = *error,
-                                             .elapsed = Nanoseconds(monotonic_ns() - begin_ns),
-                                             .neighbour = find_neighbour(to),
-                                             .icmp = read_icmp_answer(fd.get()),
-                                             .local = local_address(fd.get())}));
+  const ConnectFailure failure{.sys_errno = *error,
+                               .elapsed = Nanoseconds(monotonic_ns() - begin_ns),
+                               .neighbour = find_neighbour(to),
+                               .icmp = read_icmp_answer(fd.get()),
+                               .local = local_address(fd.get()),
+                               .syn_retransmits = count_retransmits(fd.get())};
+  if (options.on_failure) {
+    options.on_failure(to, failure);
+  }
+  return tl::unexpected(explain_connect(to, failure));
 }
 
 }  // namespace
@@ -214,7 +229,7 @@ Result<UniqueFd> dial(const DialOptions& options) {
   const auto share = options.connect_limit / static_cast<std::int64_t>(addresses->size());
   std::optional<Error> first;
   for (const SocketAddress& address : *addresses) {
-    auto fd = dial_one(address, share, options.cancel_fd);
+    auto fd = dial_one(address, share, options);
     if (fd || fd.error().slug == "cancelled") {
       return fd;
     }

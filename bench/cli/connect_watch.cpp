@@ -1,0 +1,84 @@
+#include "bench/cli/connect_watch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string>
+
+#include "bench/facts/host_facts.hpp"
+
+namespace netbench::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 11> kTelling = {
+    "snmp.Tcp.AttemptFails",    "snmp.Tcp.OutRsts",          "snmp.Ip.OutNoRoutes",
+    "snmp.Icmp.InDestUnreachs", "snmp.Icmp.OutDestUnreachs", "netstat.TCPSynRetrans",
+    "netstat.TCPRetransFail",   "netstat.TCPTimeouts",       "netstat.IPReversePathFilter",
+    "netstat.ListenOverflows",  "netstat.ListenDrops"};
+
+std::string name_of(session::NeighbourState state) {
+  switch (state) {
+    case session::NeighbourState::absent:
+      return "absent";
+    case session::NeighbourState::reachable:
+      return "reachable";
+    case session::NeighbourState::unanswered:
+      return "unanswered";
+    case session::NeighbourState::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+bool had_no_way(const ValueMap& seen) {
+  const auto found = seen.find("connect.errno");
+  return found != seen.end() && found->second == Value(std::int64_t{ENETUNREACH});
+}
+
+}  // namespace
+
+ConnectWatch::ConnectWatch() : before_(facts::take_snapshot({})) {}
+
+void ConnectWatch::note(const session::SocketAddress& to, const session::ConnectFailure& failure) {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  if (!seen_.empty() && !had_no_way(seen_)) {
+    return;
+  }
+  seen_ = {{"connect.address", to.host()},
+           {"connect.port", std::int64_t{to.port()}},
+           {"connect.errno", std::int64_t{failure.sys_errno}},
+           {"connect.elapsed_ms", duration_cast<milliseconds>(failure.elapsed).count()},
+           {"connect.neighbour_state", name_of(failure.neighbour.state)},
+           {"connect.gateway", failure.neighbour.gateway},
+           {"connect.syn_retransmits", std::int64_t{failure.syn_retransmits}}};
+  if (failure.local.size > 0) {
+    seen_["connect.local_address"] = failure.local.host();
+  }
+  if (failure.icmp) {
+    seen_["connect.icmp_type"] = std::int64_t{failure.icmp->type};
+    seen_["connect.icmp_code"] = std::int64_t{failure.icmp->code};
+    seen_["connect.icmp_from"] = failure.icmp->from.host();
+  }
+}
+
+void ConnectWatch::record(Document& document) const {
+  document.config.insert(seen_.begin(), seen_.end());
+  for (const auto& [key, value] : facts::delta(before_, facts::take_snapshot({})).counters) {
+    if (std::ranges::find(kTelling, key) != kTelling.end()) {
+      document.config["connect." + key] = static_cast<std::int64_t>(value);
+    }
+  }
+  HostInfo& local = document.hosts["h0"];
+  if (local.facts.empty()) {
+    facts::CollectOptions options;
+    if (const auto address = seen_.find("connect.address"); address != seen_.end()) {
+      options.peer_address = std::get<std::string>(address->second);
+    }
+    local = facts::collect_host(options);
+  }
+}
+
+}  // namespace netbench::cli
