@@ -76,6 +76,14 @@ std::string ip_text(std::span<const std::uint8_t> raw) {
   return text.data();
 }
 
+std::string hardware_text(std::span<const std::uint8_t> raw) {
+  std::string text;
+  for (const auto byte : raw) {
+    text += fmt::format("{}{:02x}", text.empty() ? "" : ":", byte);
+  }
+  return text;
+}
+
 bool in_prefix(const IpAddress& address, const IpAddress& network, int prefix_length) {
   if (address.family != network.family) {
     return false;

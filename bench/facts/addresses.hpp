@@ -34,6 +34,9 @@ struct IpAddress {
 /// Numeric text for the 4 or 16 bytes of a netlink attribute; "" for another length.
 [[nodiscard]] std::string ip_text(std::span<const std::uint8_t> raw);
 
+/// "02:00:5e:…" for the bytes of a hardware address; "" for none.
+[[nodiscard]] std::string hardware_text(std::span<const std::uint8_t> raw);
+
 /// True if the first `prefix_length` bits are equal (and the families).
 [[nodiscard]] bool in_prefix(const IpAddress& address, const IpAddress& network, int prefix_length);
 

@@ -99,54 +99,8 @@ void add_cpuinfo(FactList& facts) {
   }
   constexpr double kHzPerMhz = 1e6;
   const auto [low, high] = std::ranges::minmax(info.mhz);
-  facts.add("cpu.frequency_min_hz", low * kHzPerMhz, kCpuInfo);
-  facts.add("cpu.frequency_max_hz", high * kHzPerMhz, kCpuInfo);
-}
-
-// Where /proc/cpuinfo shows no clock. Four CPUs at most: on some kernels each read sleeps 10 ms
-// (arch/x86/kernel/cpu/aperfmperf.c up to Linux 5.17).
-void add_frequency_of_cpufreq(FactList& facts, const std::vector<std::string>& policies) {
-  constexpr std::size_t kMostReads = 4;
-  const std::string base = "/sys/devices/system/cpu/cpufreq/";
-  std::vector<std::int64_t> khz;
-  for (std::size_t i = 0; i < std::min(policies.size(), kMostReads); ++i) {
-    const auto text = read_line_file(facts.root(), base + policies[i] + "/scaling_cur_freq");
-    if (const auto value = text ? to_integer(*text) : std::nullopt; value) {
-      khz.push_back(*value);
-    }
-  }
-  const std::string source = base + "policy*/scaling_cur_freq";
-  if (khz.empty()) {
-    facts.add_unknown("cpu.frequency_min_hz", source, "neither cpufreq nor /proc/cpuinfo says it");
-    facts.add_unknown("cpu.frequency_max_hz", source, "neither cpufreq nor /proc/cpuinfo says it");
-    return;
-  }
-  constexpr double kHzPerKhz = 1e3;
-  const auto [low, high] = std::ranges::minmax(khz);
-  facts.add("cpu.frequency_min_hz", static_cast<double>(low) * kHzPerKhz, source);
-  facts.add("cpu.frequency_max_hz", static_cast<double>(high) * kHzPerKhz, source);
-}
-
-void add_governor(FactList& facts) {
-  const std::string base = "/sys/devices/system/cpu/cpufreq";
-  const std::string source = base + "/policy*/scaling_governor";
-  std::vector<std::string> policies = list_directory(facts.root(), base);
-  std::erase_if(policies, [](const std::string& name) { return !name.starts_with("policy"); });
-  std::set<std::string> governors;
-  for (const auto& policy : policies) {
-    const auto path = fmt::format("{}/{}/scaling_governor", base, policy);
-    if (const auto governor = read_line_file(facts.root(), path); governor) {
-      governors.insert(*governor);
-    }
-  }
-  if (governors.empty()) {
-    facts.add_unknown("cpu.governor", source, "no cpufreq policy: the clock is not ours to see");
-  } else {
-    facts.add("cpu.governor", fmt::format("{}", fmt::join(governors, ",")), source);
-  }
-  if (facts.find("cpu.frequency_max_hz") == nullptr) {
-    add_frequency_of_cpufreq(facts, policies);
-  }
+  facts.add("cpu.frequency_cur_low_hz", low * kHzPerMhz, kCpuInfo);
+  facts.add("cpu.frequency_cur_hz", high * kHzPerMhz, kCpuInfo);
 }
 
 void add_count(FactList& facts, const std::string& key, const std::string& path) {
@@ -165,8 +119,9 @@ void collect_cpu(FactList& facts) {
   add_cpuinfo(facts);
   facts.add_text_file("cpu.online", "/sys/devices/system/cpu/online");
   add_count(facts, "cpu.online_count", "/sys/devices/system/cpu/online");
-  add_governor(facts);
   add_count(facts, "numa.node_count", "/sys/devices/system/node/online");
+  facts.add_text_file("cpu.isolated", "/sys/devices/system/cpu/isolated");
+  facts.add_integer_file("cpu.smt_active", "/sys/devices/system/cpu/smt/active");
 }
 
 }  // namespace netbench::facts

@@ -2,88 +2,35 @@
 
 #include <fmt/format.h>
 #include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "bench/facts/ethtool_ioctl.hpp"
+#include "bench/facts/ethtool_link.hpp"
 
 namespace netbench::facts {
 
 namespace {
-
-// 0, or the errno of the refusal.
-int ethtool_ioctl(int socket, const std::string& interface, void* command) {
-  ifreq request{};
-  interface.copy(request.ifr_name, IFNAMSIZ - 1);
-  request.ifr_data = static_cast<char*>(command);
-  return ::ioctl(socket, SIOCETHTOOL, &request) == 0 ? 0 : errno;
-}
-
-std::string refusal(int error_number) {
-  return error_number == EOPNOTSUPP ? "the driver does not support this query"
-                                    : std::string(std::strerror(error_number));
-}
-
-Fact known(std::string key, Value value, std::string source) {
-  return {std::move(key), std::move(value), std::move(source), {}};
-}
-
-Fact unknown(std::string key, std::string source, std::string why) {
-  return {std::move(key), {}, std::move(source), std::move(why)};
-}
 
 void add_driver(int socket, const std::string& interface, std::vector<Fact>& facts) {
   ethtool_drvinfo info{};
   info.cmd = ETHTOOL_GDRVINFO;
   const std::string source = "ioctl ETHTOOL_GDRVINFO";
   if (const int error = ethtool_ioctl(socket, interface, &info); error != 0) {
-    facts.push_back(unknown("driver", source, refusal(error)));
+    facts.push_back(unknown_fact("driver", source, ethtool_refusal(error)));
     return;
   }
-  facts.push_back(known("driver", std::string(info.driver), source));
+  facts.push_back(known_fact("driver", std::string(info.driver), source));
   const std::array<std::pair<const char*, const char*>, 3> texts{
       {{"driver_version", info.version}, {"firmware", info.fw_version}, {"bus", info.bus_info}}};
   for (const auto& [key, text] : texts) {
     const bool said = *text != '\0' && std::string_view(text) != "N/A";
-    facts.push_back(said ? known(key, std::string(text), source)
-                         : unknown(key, source, "the driver leaves it empty"));
+    facts.push_back(said ? known_fact(key, std::string(text), source)
+                         : unknown_fact(key, source, "the driver leaves it empty"));
   }
-}
-
-void add_speed(int socket, const std::string& interface, std::vector<Fact>& facts) {
-  // Asked twice: first for the length of the link mode masks behind it (linux/ethtool.h).
-  constexpr std::size_t kMaskWords = 3 * 127;
-  std::array<std::uint32_t, sizeof(ethtool_link_settings) / sizeof(std::uint32_t) + kMaskWords>
-      buffer{};
-  auto* settings = reinterpret_cast<ethtool_link_settings*>(buffer.data());
-  const std::string source = "ioctl ETHTOOL_GLINKSETTINGS";
-  settings->cmd = ETHTOOL_GLINKSETTINGS;
-  int error = ethtool_ioctl(socket, interface, settings);
-  if (error == 0) {
-    settings->cmd = ETHTOOL_GLINKSETTINGS;
-    settings->link_mode_masks_nwords = static_cast<std::int8_t>(-settings->link_mode_masks_nwords);
-    error = ethtool_ioctl(socket, interface, settings);
-  }
-  if (error != 0) {
-    facts.push_back(unknown("speed_bps", source, refusal(error)));
-    facts.push_back(unknown("duplex", source, refusal(error)));
-    return;
-  }
-  const bool told =
-      settings->speed != 0 && settings->speed != static_cast<std::uint32_t>(SPEED_UNKNOWN);
-  constexpr std::int64_t kMega = 1'000'000;
-  facts.push_back(told ? known("speed_bps", settings->speed * kMega, source)
-                       : unknown("speed_bps", source, "the driver reports no speed"));
-  const bool full = settings->duplex == DUPLEX_FULL;
-  facts.push_back(full || settings->duplex == DUPLEX_HALF
-                      ? known("duplex", std::string(full ? "full" : "half"), source)
-                      : unknown("duplex", source, "the driver reports no duplex mode"));
-  facts.push_back(known("autonegotiation", settings->autoneg == AUTONEG_ENABLE, source));
 }
 
 struct Switch {
@@ -106,8 +53,8 @@ void add_offloads(int socket, const std::string& interface, std::vector<Fact>& f
     ethtool_value value{offload.command, 0};
     const int error = ethtool_ioctl(socket, interface, &value);
     const std::string source = "ioctl ethtool features";
-    facts.push_back(error == 0 ? known(offload.key, (value.data & offload.mask) != 0, source)
-                               : unknown(offload.key, source, refusal(error)));
+    facts.push_back(error == 0 ? known_fact(offload.key, (value.data & offload.mask) != 0, source)
+                               : unknown_fact(offload.key, source, ethtool_refusal(error)));
   }
 }
 
@@ -160,9 +107,10 @@ void add_query(int socket, const std::string& interface, const Query& query,
   for (const auto& field : query.fields) {
     if (field.key != nullptr) {
       facts.push_back(
-          error == 0 ? known(field.key,
-                             std::int64_t{words.at(field.offset_bytes / sizeof(words[0]))}, source)
-                     : unknown(field.key, source, refusal(error)));
+          error == 0
+              ? known_fact(field.key, std::int64_t{words.at(field.offset_bytes / sizeof(words[0]))},
+                           source)
+              : unknown_fact(field.key, source, ethtool_refusal(error)));
     }
   }
 }
@@ -183,7 +131,7 @@ std::uint32_t statistics_count(int socket, const std::string& interface) {
 std::vector<Fact> read_ethtool_facts(int socket, const std::string& interface) {
   std::vector<Fact> facts;
   add_driver(socket, interface, facts);
-  add_speed(socket, interface, facts);
+  add_link_settings(socket, interface, facts);
   add_offloads(socket, interface, facts);
   for (const auto& query : kQueries) {
     add_query(socket, interface, query, facts);

@@ -9,21 +9,25 @@ namespace netbench::facts {
 
 struct CollectOptions {
   std::string root = "/";            // of /proc, /sys, /etc: a recorded tree in tests
-  std::string local_address;         // numeric; "" = as the route chooses
-  std::string peer_address;          // numeric; "" = no peer: no interface is looked for
-  std::string interface;             // overrides the interface the route names
-  NetworkReader* network = nullptr;  // null: the kernel's where root is "/", else none
+  std::string local_address{};       // numeric; "" = as the route chooses
+  std::string peer_address{};        // numeric; "" = no peer
+  std::string peer_name{};           // host name that the peer gave itself; "" = not looked up
+  std::string interface {};          // overrides the interface the route names
+  bool every_interface = false;      // without peer and interface: all that have hardware
+  Nanoseconds lldp_wait{0};          // listen so long for the switches' names; 0: do not listen
+  NetworkReader* network = nullptr;  // null: the kernel's where root is "/", else the recorded one
 };
 
-/// Everything that this host shows about itself and about its interface towards the peer, in under
-/// 200 ms and without changing anything. What cannot be read stands with `unknown_because`.
+/// Everything that this host shows about itself and about its interface towards the peer, without
+/// traffic and without changing anything, in under 1 s (beside lldp_wait). What cannot be read
+/// stands with `unknown_because`. [any-thread]
 ///
-/// Keys: host.* kernel.* os.* cpu.* numa.* memory.* cgroup.* sysctl.<name>[_unit] (tcp_rmem and
-/// tcp_wmem split into _min_bytes, _default_bytes, _max_bytes), path.* (interface, source, gateway,
-/// same_subnet) and if.<dev>.* (mtu_bytes, min_/max_mtu_bytes, kind, driver, speed_bps, duplex,
-/// carrier, qdisc, offload.{tso,gso,gro,lro}, ring.*, coalesce.*, pause.*, channels.*,
-/// pcie.{speed_gtps,width_lanes,max_speed_gtps,max_width_lanes}, numa_node, address_type).
-/// Speeds that virtual drivers make up (virtual_drivers.hpp) are given as unknown. [any-thread]
+/// Keys, by their first words: host kernel os cpu numa memory cgroup process clock sysctl security
+/// conntrack firewall iommu pcie nvidia cuda nccl ofed name nfs neighbour path; if.<dev>.* of the
+/// interface towards the peer and of every device that it sits on, bond.<dev>.*, qdisc.<dev>.*,
+/// pcie.<bdf>.*. Units are in the keys' suffixes. sysctl.<name>[_unit]: tcp_rmem, tcp_wmem and
+/// tcp_mem are split into _min, _default, _max. Speeds that virtual drivers make up
+/// (virtual_drivers.hpp) are given as unknown.
 [[nodiscard]] HostInfo collect_host(const CollectOptions& options);
 
 }  // namespace netbench::facts

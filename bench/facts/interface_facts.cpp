@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "bench/facts/addresses.hpp"
 #include "bench/facts/collectors.hpp"
+#include "bench/facts/device_stack.hpp"
+#include "bench/facts/link_parser.hpp"
 #include "bench/facts/virtual_drivers.hpp"
 
 namespace netbench::facts {
@@ -12,7 +12,6 @@ namespace netbench::facts {
 namespace {
 
 constexpr const char* kLinkSource = "rtnetlink RTM_GETLINK";
-constexpr const char* kRouteSource = "rtnetlink RTM_GETROUTE";
 
 bool in_virtual_machine(const FactList& facts) {
   const Fact* fact = facts.find("host.virtual_machine");
@@ -30,146 +29,99 @@ std::string driver_name(const LinkInfo& link, const std::vector<Fact>& ethtool) 
   return name == nullptr || !why_speed_is_fiction(link.kind, false).empty() ? link.kind : *name;
 }
 
-// The device whose wire it is: a VLAN or macvlan sits on another interface of this namespace.
-LinkInfo device_below(LinkInfo link, const std::vector<LinkInfo>& all) {
-  constexpr int kDeepest = 4;
-  for (int depth = 0; depth < kDeepest && link.kind != "veth" && link.lower_index != 0; ++depth) {
-    const auto lower = std::ranges::find(all, link.lower_index, &LinkInfo::index);
-    if (lower == all.end() || lower->index == link.index) {
-      break;
-    }
-    link = *lower;
-  }
-  return link;
-}
-
-void add_ethtool(FactList& facts, const LinkInfo& link, const LinkInfo& lowest,
-                 NetworkReader& network) {
-  const auto ethtool = network.ethtool_facts(link.name);
+void add_ethtool(Place& place, const LinkInfo& link, const LinkInfo& lowest) {
+  constexpr std::array<std::string_view, 5> kAboutWire{"speed_bps", "speed_max_bps", "duplex",
+                                                       "speed_negotiable_bps", "downshift"};
+  const auto ethtool = place.network.ethtool_facts(link.name);
   const auto lowest_driver = driver_name(
-      lowest, lowest.index == link.index ? ethtool : network.ethtool_facts(lowest.name));
-  const std::string fiction = why_speed_is_fiction(lowest_driver, in_virtual_machine(facts));
+      lowest, lowest.index == link.index ? ethtool : place.network.ethtool_facts(lowest.name));
+  const std::string fiction = why_speed_is_fiction(lowest_driver, in_virtual_machine(place.facts));
   for (Fact fact : ethtool) {
-    const bool about_wire = fact.key == "speed_bps" || fact.key == "duplex";
+    const bool about_wire = std::ranges::find(kAboutWire, fact.key) != kAboutWire.end();
     if (about_wire && !fiction.empty()) {
       fact.value = {};
       fact.unknown_because = fiction;
     }
     fact.key = fmt::format("if.{}.{}", link.name, fact.key);
-    facts.append(std::move(fact));
+    place.facts.append(std::move(fact));
   }
 }
 
-void add_limit(FactList& facts, const std::string& key, std::int64_t bytes) {
-  if (bytes == 0) {
-    facts.add_unknown(key, kLinkSource, "the driver names no limit");
-  } else {
-    facts.add(key, bytes, kLinkSource);
-  }
-}
+/// Adds facts of one interface under its prefix.
+class LinkFacts {
+ public:
+  LinkFacts(FactList& facts, const LinkInfo& link)
+      : facts_(facts), prefix_(fmt::format("if.{}.", link.name)) {}
 
-void add_link(FactList& facts, const LinkInfo& link, const LinkInfo& lowest) {
-  const std::string prefix = fmt::format("if.{}.", link.name);
-  facts.add(prefix + "mtu_bytes", link.mtu_bytes, kLinkSource);
-  add_limit(facts, prefix + "min_mtu_bytes", link.min_mtu_bytes);
-  add_limit(facts, prefix + "max_mtu_bytes", link.max_mtu_bytes);
-  facts.add(prefix + "admin_up", link.admin_up, kLinkSource);
+  void add(const char* key, Value value) {
+    facts_.add(prefix_ + key, std::move(value), kLinkSource);
+  }
+  void add_unknown(const char* key, std::string why) {
+    facts_.add_unknown(prefix_ + key, kLinkSource, std::move(why));
+  }
+  void add_limit(const char* key, std::int64_t bytes) {
+    bytes == 0 ? add_unknown(key, "the driver names no limit") : add(key, bytes);
+  }
+  void add_text(const char* key, const std::string& text, const char* why_empty) {
+    text.empty() ? add_unknown(key, why_empty) : add(key, text);
+  }
+
+ private:
+  FactList& facts_;
+  std::string prefix_;
+};
+
+void add_link(Place& place, const LinkInfo& link) {
+  LinkFacts facts(place.facts, link);
+  facts.add("mtu_bytes", link.mtu_bytes);
+  facts.add_limit("min_mtu_bytes", link.min_mtu_bytes);
+  facts.add_limit("max_mtu_bytes", link.max_mtu_bytes);
+  facts.add("admin_up", link.admin_up);
   const std::string plain = link.loopback ? "loopback" : "device";
-  facts.add(prefix + "kind", link.kind.empty() ? plain : link.kind, kLinkSource);
-  if (link.carrier) {
-    facts.add(prefix + "carrier", *link.carrier, kLinkSource);
-  } else {
-    facts.add_unknown(prefix + "carrier", kLinkSource, "the kernel reports none");
-  }
-  if (link.qdisc.empty()) {
-    facts.add_unknown(prefix + "qdisc", kLinkSource, "the kernel names none");
-  } else {
-    facts.add(prefix + "qdisc", link.qdisc, kLinkSource);
-  }
-  if (lowest.index != link.index) {
-    facts.add(prefix + "on_device", lowest.name, kLinkSource);
+  facts.add("kind", link.kind.empty() ? plain : link.kind);
+  link.carrier ? facts.add("carrier", *link.carrier)
+               : facts.add_unknown("carrier", "the kernel reports none");
+  link.carrier_changes ? facts.add("carrier_changes", *link.carrier_changes)
+                       : facts.add_unknown("carrier_changes", "the kernel reports none");
+  facts.add_text("qdisc", link.qdisc, "the kernel names none");
+  facts.add("txqueuelen", link.queue_packets);
+  facts.add("xdp", link.xdp);
+  const auto master = std::ranges::find(place.links, link.master_index, &LinkInfo::index);
+  if (link.master_index != 0 && master != place.links.end()) {
+    facts.add("master", master->name);
   }
 }
 
-// Whether the peer lies in a prefix of this interface: then no router is between.
-void add_subnet(FactList& facts, HostInfo& host, const CollectOptions& options, int index,
-                NetworkReader& network) {
-  const auto addresses = network.addresses();
-  if (!addresses) {
-    facts.add_unknown("path.same_subnet", "rtnetlink RTM_GETADDR", addresses.error().message);
-    return;
+void add_stack(Place& place, const LinkInfo& link, const std::vector<StackedLink>& stack) {
+  LinkFacts facts(place.facts, link);
+  facts.add("stack", stack_text(stack));
+  for (std::size_t i = 1; i < stack.size(); ++i) {
+    facts.add(fmt::format("lower.{}", i - 1).c_str(), stack[i].link.name);
   }
-  const auto peer = parse_ip(options.peer_address);
-  bool inside = false;
-  for (const auto& own : *addresses) {
-    if (own.interface_index != index) {
-      continue;
-    }
-    const auto network_address = parse_ip(own.address);
-    inside = inside ||
-             (peer && network_address && in_prefix(*peer, *network_address, own.prefix_length));
-    if (std::ranges::find(host.addresses, own.address) == host.addresses.end()) {
-      host.addresses.push_back(own.address);
-    }
+  if (stack.size() > 1) {
+    facts.add("on_device", stack.back().link.name);
   }
-  if (peer) {
-    facts.add("path.same_subnet", inside, "rtnetlink RTM_GETADDR");
+  const auto vlan =
+      std::ranges::find(stack, "vlan", [](const auto& device) { return device.link.kind; });
+  if (vlan != stack.end()) {
+    facts.add("vlan_id", integer_of(vlan->link.details, "id"));
   }
-}
-
-void add_route(FactList& facts, HostInfo& host, const CollectOptions& options,
-               NetworkReader& network) {
-  const auto route = network.route_to(options.peer_address, options.local_address);
-  if (!route) {
-    for (const char* key : {"path.interface", "path.source_address", "path.gateway"}) {
-      facts.add_unknown(key, kRouteSource, to_text(route.error()));
-    }
-    return;
-  }
-  if (host.interface.empty()) {
-    host.interface = route->interface;
-  }
-  facts.add("path.interface", route->interface, kRouteSource);
-  facts.add("path.gateway", route->gateway.empty() ? "none: on the link" : route->gateway,
-            kRouteSource);
-  if (route->source_address.empty()) {
-    facts.add_unknown("path.source_address", kRouteSource, "the route names none");
-  } else {
-    facts.add("path.source_address", route->source_address, kRouteSource);
-    if (host.addresses.empty()) {
-      host.addresses.push_back(route->source_address);
-    }
-  }
-  if (route->mtu_bytes != 0) {
-    facts.add("path.route_mtu_bytes", route->mtu_bytes, kRouteSource);
+  if (const auto overhead = tunnel_overhead_bytes(stack); overhead > 0) {
+    facts.add("tunnel_overhead_bytes", overhead);
   }
 }
 
 }  // namespace
 
-void collect_interface(FactList& facts, HostInfo& host, const CollectOptions& options,
-                       NetworkReader& network) {
-  host.interface = options.interface;
-  if (!options.local_address.empty()) {
-    host.addresses.push_back(options.local_address);
+void collect_links(Place& place) {
+  for (const auto& [link, level] : place.stack) {
+    const auto stack = device_stack(link, place.links);
+    add_link(place, link);
+    add_stack(place, link, stack);
+    add_ethtool(place, link, stack.back().link);
+    place.facts.add_integer_file(fmt::format("if.{}.rp_filter", link.name),
+                                 fmt::format("/proc/sys/net/ipv4/conf/{}/rp_filter", link.name));
   }
-  if (!options.peer_address.empty()) {
-    add_route(facts, host, options, network);
-  }
-  if (host.interface.empty()) {
-    return;
-  }
-  const auto links = network.links();
-  const auto link = network.link(host.interface);
-  if (!link) {
-    facts.add_unknown(fmt::format("if.{}", host.interface), kLinkSource, link.error().message);
-    return;
-  }
-  const LinkInfo lowest = device_below(*link, links ? *links : std::vector<LinkInfo>{});
-  add_subnet(facts, host, options, link->index, network);
-  add_link(facts, *link, lowest);
-  add_ethtool(facts, *link, lowest, network);
-  collect_slot(facts, lowest);
 }
 
 }  // namespace netbench::facts

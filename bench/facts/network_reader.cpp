@@ -5,73 +5,23 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <iterator>
 
 #include "bench/facts/addresses.hpp"
+#include "bench/facts/discipline.hpp"
+#include "bench/facts/ethtool_netlink.hpp"
 #include "bench/facts/ethtool_reader.hpp"
+#include "bench/facts/firewall_reader.hpp"
+#include "bench/facts/link_parser.hpp"
+#include "bench/facts/lldp_socket.hpp"
 #include "bench/facts/rtnetlink.hpp"
 
 namespace netbench::facts {
 
 namespace {
-
-// rtnl_link_stats64 in its order (linux/if_link.h), named as in sysfs.
-constexpr std::array<const char*, 24> kStatistics{
-    "rx_packets",        "tx_packets",        "rx_bytes",         "tx_bytes",
-    "rx_errors",         "tx_errors",         "rx_dropped",       "tx_dropped",
-    "multicast",         "collisions",        "rx_length_errors", "rx_over_errors",
-    "rx_crc_errors",     "rx_frame_errors",   "rx_fifo_errors",   "rx_missed_errors",
-    "tx_aborted_errors", "tx_carrier_errors", "tx_fifo_errors",   "tx_heartbeat_errors",
-    "tx_window_errors",  "rx_compressed",     "tx_compressed",    "rx_nohandler"};
-
-NamedCounts parse_statistics(ByteSpan attribute) {
-  NamedCounts counts;
-  for (const char* name : kStatistics) {
-    if (attribute.size() < sizeof(std::uint64_t)) {
-      break;
-    }
-    counts.emplace_back(name, header_of<std::uint64_t>(attribute));
-    attribute = attribute.subspan(sizeof(std::uint64_t));
-  }
-  return counts;
-}
-
-std::string hardware_address(ByteSpan raw) {
-  std::string text;
-  for (const auto byte : raw) {
-    text += fmt::format("{}{:02x}", text.empty() ? "" : ":", byte);
-  }
-  return text;
-}
-
-LinkInfo parse_link(ByteSpan body) {
-  const auto header = header_of<ifinfomsg>(body);
-  const ByteSpan attributes = attributes_after(body, sizeof(header));
-  const auto number = [&](std::uint16_t type) {
-    return attribute_u32(attributes, type).value_or(0);
-  };
-  LinkInfo link;
-  link.name = attribute_string(attributes, IFLA_IFNAME);
-  link.index = header.ifi_index;
-  link.mtu_bytes = number(IFLA_MTU);
-  link.min_mtu_bytes = number(IFLA_MIN_MTU);
-  link.max_mtu_bytes = number(IFLA_MAX_MTU);
-  link.admin_up = (header.ifi_flags & IFF_UP) != 0;
-  link.loopback = (header.ifi_flags & IFF_LOOPBACK) != 0;
-  if (const ByteSpan carrier = find_attribute(attributes, IFLA_CARRIER); !carrier.empty()) {
-    link.carrier = carrier[0] != 0;
-  }
-  link.kind = attribute_string(find_attribute(attributes, IFLA_LINKINFO), IFLA_INFO_KIND);
-  link.qdisc = attribute_string(attributes, IFLA_QDISC);
-  link.hardware_address = hardware_address(find_attribute(attributes, IFLA_ADDRESS));
-  const bool elsewhere = !find_attribute(attributes, IFLA_LINK_NETNSID).empty();
-  link.lower_index = elsewhere ? 0 : static_cast<int>(number(IFLA_LINK));
-  link.master_index = static_cast<int>(number(IFLA_MASTER));
-  link.statistics = parse_statistics(find_attribute(attributes, IFLA_STATS64));
-  return link;
-}
 
 InterfaceAddress parse_address(ByteSpan body) {
   const auto header = header_of<ifaddrmsg>(body);
@@ -85,6 +35,36 @@ InterfaceAddress parse_address(ByteSpan body) {
   return address;
 }
 
+// NUD_* of linux/neighbour.h, one bit each.
+constexpr std::array<std::pair<std::uint16_t, const char*>, 8> kNeighbourStates{
+    {{NUD_INCOMPLETE, "incomplete"},
+     {NUD_REACHABLE, "reachable"},
+     {NUD_STALE, "stale"},
+     {NUD_DELAY, "delay"},
+     {NUD_PROBE, "probe"},
+     {NUD_FAILED, "failed"},
+     {NUD_NOARP, "noarp"},
+     {NUD_PERMANENT, "permanent"}}};
+
+NeighbourInfo parse_neighbour(ByteSpan body) {
+  const auto header = header_of<ndmsg>(body);
+  const ByteSpan attributes = attributes_after(body, sizeof(header));
+  NeighbourInfo neighbour;
+  neighbour.interface_index = header.ndm_ifindex;
+  neighbour.address = ip_text(find_attribute(attributes, NDA_DST));
+  for (const auto& [bit, name] : kNeighbourStates) {
+    if ((header.ndm_state & bit) != 0) {
+      neighbour.state = name;
+    }
+  }
+  neighbour.hardware_address = hardware_text(find_attribute(attributes, NDA_LLADDR));
+  return neighbour;
+}
+
+tl::unexpected<Error> not_recorded() {
+  return fail("not-recorded", "the kernel's answer is not in this recording");
+}
+
 class KernelNetwork final : public NetworkReader {
  public:
   KernelNetwork(RtNetlink netlink, UniqueFd ioctl_socket)
@@ -94,19 +74,47 @@ class KernelNetwork final : public NetworkReader {
   Result<std::vector<LinkInfo>> links() override;
   Result<LinkInfo> link(const std::string& name) override;
   Result<std::vector<InterfaceAddress>> addresses() override;
-  std::vector<Fact> ethtool_facts(const std::string& name) override {
-    return read_ethtool_facts(ioctl_socket_.get(), name);
-  }
+  std::vector<Fact> ethtool_facts(const std::string& name) override;
   NamedCounts ethtool_statistics(const std::string& name) override {
     return read_ethtool_statistics(ioctl_socket_.get(), name);
+  }
+  Result<std::vector<DisciplineInfo>> disciplines(const LinkInfo& link) override;
+  Result<std::vector<NeighbourInfo>> neighbours() override;
+  Result<std::vector<FirewallChain>> firewall() override { return read_firewall(); }
+  Result<ModuleMemory> module_memory(const std::string& name) override;
+  Result<std::vector<LldpFrame>> lldp_frames(const std::vector<std::string>& names,
+                                             Nanoseconds limit) override {
+    return listen_for_lldp(names, limit);
   }
 
  private:
   RouteInfo parse_route(ByteSpan body);
+  EthtoolNetlink* ethtool();
 
   RtNetlink netlink_;
   UniqueFd ioctl_socket_;
+  std::optional<Result<EthtoolNetlink>> ethtool_;  // opened when first asked
 };
+
+EthtoolNetlink* KernelNetwork::ethtool() {
+  if (!ethtool_) {
+    ethtool_ = EthtoolNetlink::open();
+  }
+  return *ethtool_ ? &**ethtool_ : nullptr;
+}
+
+std::vector<Fact> KernelNetwork::ethtool_facts(const std::string& name) {
+  auto facts = read_ethtool_facts(ioctl_socket_.get(), name);
+  if (ethtool() != nullptr) {
+    std::ranges::move(ethtool()->link_state(name), std::back_inserter(facts));
+  }
+  return facts;
+}
+
+Result<ModuleMemory> KernelNetwork::module_memory(const std::string& name) {
+  return ethtool() != nullptr ? ethtool()->module_memory(name)
+                              : Result<ModuleMemory>(tl::unexpected(ethtool_->error()));
+}
 
 RouteInfo KernelNetwork::parse_route(ByteSpan body) {
   const ByteSpan attributes = attributes_after(body, sizeof(rtmsg));
@@ -192,7 +200,58 @@ Result<std::vector<InterfaceAddress>> KernelNetwork::addresses() {
   return addresses;
 }
 
+// The classes of htb hold the rates that its root does not.
+Result<std::vector<DisciplineInfo>> KernelNetwork::disciplines(const LinkInfo& link) {
+  std::vector<DisciplineInfo> found;
+  for (const std::uint16_t request : {RTM_GETQDISC, RTM_GETTCLASS}) {
+    tcmsg header{};
+    header.tcm_family = AF_UNSPEC;
+    header.tcm_ifindex = link.index;
+    std::vector<std::uint8_t> body;
+    append_header(body, header);
+    const auto reply = netlink_.talk(request, NLM_F_DUMP, body);
+    if (reply.error_number != 0 && request == RTM_GETQDISC) {
+      return fail_errno("netlink", "cannot list the queueing disciplines", reply.error_number);
+    }
+    for (const auto& message : reply.messages) {
+      const bool ours = discipline_interface(message.body) == link.index;
+      auto discipline = parse_discipline(message.body);
+      if (ours && (request == RTM_GETQDISC || !discipline.parameters.empty())) {
+        found.push_back(std::move(discipline));
+      }
+    }
+  }
+  return found;
+}
+
+Result<std::vector<NeighbourInfo>> KernelNetwork::neighbours() {
+  std::vector<std::uint8_t> body;
+  append_header(body, ndmsg{});
+  const auto reply = netlink_.talk(RTM_GETNEIGH, NLM_F_DUMP, body);
+  if (reply.error_number != 0) {
+    return fail_errno("netlink", "cannot list the neighbours", reply.error_number);
+  }
+  std::vector<NeighbourInfo> found;
+  for (const auto& message : reply.messages) {
+    found.push_back(parse_neighbour(message.body));
+  }
+  return found;
+}
+
 }  // namespace
+
+Result<std::vector<DisciplineInfo>> NetworkReader::disciplines(const LinkInfo& /*link*/) {
+  return not_recorded();
+}
+Result<std::vector<NeighbourInfo>> NetworkReader::neighbours() { return not_recorded(); }
+Result<std::vector<FirewallChain>> NetworkReader::firewall() { return not_recorded(); }
+Result<ModuleMemory> NetworkReader::module_memory(const std::string& /*name*/) {
+  return not_recorded();
+}
+Result<std::vector<LldpFrame>> NetworkReader::lldp_frames(const std::vector<std::string>& /*names*/,
+                                                          Nanoseconds /*limit*/) {
+  return not_recorded();
+}
 
 Result<std::unique_ptr<NetworkReader>> open_kernel_network() {
   auto netlink = RtNetlink::open();

@@ -17,12 +17,29 @@ constexpr int kDumpAttempts = 3;
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 3U) & ~std::size_t{3}; }
 
+// The next attribute of that type; `attributes` becomes what is behind it.
+std::optional<ByteSpan> next_attribute(ByteSpan& attributes, std::uint16_t type) {
+  constexpr auto kTypeMask = static_cast<std::uint16_t>(NLA_TYPE_MASK);
+  while (attributes.size() >= sizeof(rtattr)) {
+    const auto header = header_of<rtattr>(attributes);
+    if (header.rta_len < sizeof(rtattr) || header.rta_len > attributes.size()) {
+      return std::nullopt;
+    }
+    const ByteSpan value = attributes.subspan(sizeof(rtattr), header.rta_len - sizeof(rtattr));
+    attributes = attributes.subspan(std::min(aligned(header.rta_len), attributes.size()));
+    if ((header.rta_type & kTypeMask) == type) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Result<RtNetlink> RtNetlink::open() {
-  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+Result<RtNetlink> RtNetlink::open(int protocol) {
+  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
   if (!socket.valid()) {
-    return fail_errno("netlink", "cannot open an rtnetlink socket", errno);
+    return fail_errno("netlink", "cannot open a netlink socket", errno);
   }
   const timeval patience{2, 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -117,18 +134,15 @@ void append_attribute(std::vector<std::uint8_t>& body, std::uint16_t type,
 }
 
 ByteSpan find_attribute(ByteSpan attributes, std::uint16_t type) {
-  constexpr auto kTypeMask = static_cast<std::uint16_t>(NLA_TYPE_MASK);
-  while (attributes.size() >= sizeof(rtattr)) {
-    const auto header = header_of<rtattr>(attributes);
-    if (header.rta_len < sizeof(rtattr) || header.rta_len > attributes.size()) {
-      break;
-    }
-    if ((header.rta_type & kTypeMask) == type) {
-      return attributes.subspan(sizeof(rtattr), header.rta_len - sizeof(rtattr));
-    }
-    attributes = attributes.subspan(std::min(aligned(header.rta_len), attributes.size()));
+  return next_attribute(attributes, type).value_or(ByteSpan{});
+}
+
+std::vector<ByteSpan> all_attributes(ByteSpan attributes, std::uint16_t type) {
+  std::vector<ByteSpan> found;
+  while (const auto value = next_attribute(attributes, type)) {
+    found.push_back(*value);
   }
-  return {};
+  return found;
 }
 
 ByteSpan attributes_after(ByteSpan body, std::size_t header_bytes) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <linux/netlink.h>
+
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -26,11 +28,12 @@ struct NetlinkReply {
   std::vector<NetlinkMessage> messages;
 };
 
-/// An rtnetlink(7) socket of the network namespace in which it was opened. Move-only.
+/// A netlink(7) socket of the network namespace in which it was opened: rtnetlink(7), or another
+/// protocol (NETLINK_GENERIC, NETLINK_NETFILTER) of the same framing. Move-only.
 class RtNetlink {
  public:
   /// Errors: `netlink`.
-  [[nodiscard]] static Result<RtNetlink> open();
+  [[nodiscard]] static Result<RtNetlink> open(int protocol = NETLINK_ROUTE);
 
   /// Sends one request and gathers its answer: a dump to its end (again when the kernel says that
   /// it was disturbed), else one message or the acknowledgement. `flags` beside NLM_F_REQUEST.
@@ -69,9 +72,18 @@ template <class T>
 /// Value of an attribute in a list of attributes, empty if there is none.
 [[nodiscard]] ByteSpan find_attribute(ByteSpan attributes, std::uint16_t type);
 
+/// Values of every attribute of that type, in order: the elements of a nested list.
+[[nodiscard]] std::vector<ByteSpan> all_attributes(ByteSpan attributes, std::uint16_t type);
+
 /// The attributes behind a family header of that size.
 [[nodiscard]] ByteSpan attributes_after(ByteSpan body, std::size_t header_bytes);
 
+/// The first number of an attribute that is at least as long as T, in host order.
+template <class T>
+[[nodiscard]] std::optional<T> attribute_number(ByteSpan attributes, std::uint16_t type) {
+  const ByteSpan value = find_attribute(attributes, type);
+  return value.size() < sizeof(T) ? std::nullopt : std::optional<T>(header_of<T>(value));
+}
 [[nodiscard]] std::optional<std::uint32_t> attribute_u32(ByteSpan attributes, std::uint16_t type);
 [[nodiscard]] std::string attribute_string(ByteSpan attributes, std::uint16_t type);
 

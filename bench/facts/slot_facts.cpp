@@ -3,6 +3,8 @@
 #include <charconv>
 
 #include "bench/facts/collectors.hpp"
+#include "bench/facts/pci_config.hpp"
+#include "bench/facts/sysfs.hpp"
 #include "bench/facts/text_files.hpp"
 
 namespace netbench::facts {
@@ -25,6 +27,19 @@ void add_speed(FactList& facts, const std::string& key, const std::string& path)
   }
 }
 
+// A port without a link says 0 or 255 lanes (PCI Express 5.0, 7.5.3.8).
+void add_width(FactList& facts, const std::string& key, const std::string& path) {
+  const auto text = read_line_file(facts.root(), path);
+  const auto lanes = text ? to_integer(*text) : std::nullopt;
+  if (!lanes) {
+    facts.add_unknown(key, path, text ? path + " holds no number" : text.error().message);
+  } else if (*lanes <= 0 || *lanes == 255) {
+    facts.add_unknown(key, path, "the port has no link");
+  } else {
+    facts.add(key, *lanes, path);
+  }
+}
+
 void add_node(FactList& facts, const std::string& key, const std::string& path) {
   const auto text = read_line_file(facts.root(), path);
   const auto node = text ? to_integer(*text) : std::nullopt;
@@ -37,30 +52,129 @@ void add_node(FactList& facts, const std::string& key, const std::string& path) 
   }
 }
 
-}  // namespace
+// Errors: why it cannot be had.
+Result<PciConfig> read_config(const FactList& facts, const std::string& source) {
+  constexpr std::size_t kForEveryone = 64;  // bytes that a user without CAP_SYS_ADMIN reads
+  const auto bytes = read_text_file(facts.root(), source);
+  if (!bytes) {
+    return tl::unexpected(bytes.error());
+  }
+  const auto config =
+      parse_pci_config({reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()});
+  if (config) {
+    return *config;
+  }
+  return bytes->size() <= kForEveryone
+             ? fail("not-permitted", "only root reads it beyond 64 bytes")
+             : fail("no-capability", "it has no PCI Express capability: an emulated device");
+}
+
+// What both the device and the bridges above it have.
+void add_config(FactList& facts, const std::string& prefix, const std::string& folder) {
+  const std::string source = folder + "/config";
+  const auto config = read_config(facts, source);
+  if (!config) {
+    for (const char* key : {"max_payload_bytes", "max_read_request_bytes", "relaxed_ordering",
+                            "aspm", "acs_redirects"}) {
+      facts.add_unknown(prefix + key, source, config.error().message);
+    }
+    return;
+  }
+  facts.add(prefix + "port_kind", config->port_kind, source);
+  facts.add(prefix + "max_payload_bytes", std::int64_t{config->max_payload_bytes}, source);
+  facts.add(prefix + "max_payload_supported_bytes",
+            std::int64_t{config->max_payload_supported_bytes}, source);
+  facts.add(prefix + "max_read_request_bytes", std::int64_t{config->max_read_request_bytes},
+            source);
+  facts.add(prefix + "relaxed_ordering", config->relaxed_ordering, source);
+  facts.add(prefix + "aspm", config->aspm, source);
+  facts.add(prefix + "error_reporting", config->has_error_reporting, source);
+  if (config->acs_redirects) {
+    facts.add(prefix + "acs_redirects", *config->acs_redirects, source);
+  } else {
+    facts.add_unknown(prefix + "acs_redirects", source, "it has no access control services");
+  }
+}
+
+void add_bridge(FactList& facts, const PciFunction& bridge) {
+  const std::string prefix = fmt::format("pcie.{}.", bridge.address);
+  if (facts.find(prefix + "speed_gts") != nullptr) {
+    return;  // above another interface too
+  }
+  add_speed(facts, prefix + "speed_gts", bridge.folder + "/current_link_speed");
+  add_speed(facts, prefix + "max_speed_gts", bridge.folder + "/max_link_speed");
+  add_width(facts, prefix + "width", bridge.folder + "/current_link_width");
+  add_width(facts, prefix + "max_width", bridge.folder + "/max_link_width");
+  add_config(facts, prefix, bridge.folder);
+}
+
+void add_iommu(FactList& facts, const std::string& key, const std::string& slot) {
+  const std::string path = slot + "/iommu_group/type";
+  if (const auto type = read_line_file(facts.root(), path); type) {
+    facts.add(key, *type, path);
+  } else if (list_directory(facts.root(), slot + "/iommu_group").empty()) {
+    facts.add_unknown(key, path, "no IOMMU group: no IOMMU translates for it");
+  } else {
+    facts.add_unknown(key, path, type.error().message);
+  }
+}
+
+void add_device(FactList& facts, const std::string& device, const std::string& slot) {
+  const std::string prefix = device + ".pcie.";
+  add_node(facts, device + ".numa_node", slot + "/numa_node");
+  facts.add_text_file(device + ".local_cpus", slot + "/local_cpulist");
+  add_iommu(facts, device + ".iommu_group_type", slot);
+  add_speed(facts, prefix + "speed_gtps", slot + "/current_link_speed");
+  add_speed(facts, prefix + "max_speed_gtps", slot + "/max_link_speed");
+  add_width(facts, prefix + "width_lanes", slot + "/current_link_width");
+  add_width(facts, prefix + "max_width_lanes", slot + "/max_link_width");
+  add_config(facts, prefix, slot);
+  const bool virtual_function = !list_directory(facts.root(), slot + "/physfn").empty();
+  facts.add(prefix + "virtual_function", virtual_function, slot + "/physfn");
+}
+
+void add_wireless(FactList& facts, const LinkInfo& link) {
+  const std::string path = fmt::format("/sys/class/net/{}/phy80211", link.name);
+  facts.add(fmt::format("if.{}.wireless", link.name), !list_directory(facts.root(), path).empty(),
+            path);
+}
 
 void collect_slot(FactList& facts, const LinkInfo& link) {
   const std::string device = fmt::format("/sys/class/net/{}", link.name);
   const std::string key = fmt::format("if.{}.pcie", link.name);
-  const auto index = read_line_file(facts.root(), device + "/ifindex");
-  if (index && to_integer(*index) != link.index) {
-    facts.add_unknown(key, device, "/sys shows another network namespace than this process has");
+  if (const auto shown = sysfs_shows(facts.root(), link); !shown) {
+    facts.add_unknown(key, device, shown.error().message);
     return;
   }
-  if (!index) {
-    facts.add_unknown(key, device, index.error().message);
-    return;
-  }
+  add_wireless(facts, link);
   if (list_directory(facts.root(), device + "/device").empty()) {
     facts.add_unknown(key, device + "/device", "no hardware behind this interface");
     return;
   }
-  const std::string slot = device + "/device/";
-  add_node(facts, fmt::format("if.{}.numa_node", link.name), slot + "numa_node");
-  add_speed(facts, key + ".speed_gtps", slot + "current_link_speed");
-  add_speed(facts, key + ".max_speed_gtps", slot + "max_link_speed");
-  facts.add_integer_file(key + ".width_lanes", slot + "current_link_width");
-  facts.add_integer_file(key + ".max_width_lanes", slot + "max_link_width");
+  auto functions = pci_functions(real_path(facts.root(), device + "/device"));
+  // Of virtio and the like, the device is below its PCI function.
+  const std::string slot = functions.empty() ? device + "/device" : functions.back().folder;
+  if (!functions.empty()) {
+    std::string path;
+    for (const auto& function : functions) {
+      path += (path.empty() ? "" : " > ") + function.address;
+    }
+    facts.add(key + ".address", functions.back().address, device + "/device");
+    facts.add(key + ".path", path, device + "/device");
+    functions.pop_back();
+  }
+  add_device(facts, fmt::format("if.{}", link.name), slot);
+  for (const auto& bridge : functions) {
+    add_bridge(facts, bridge);
+  }
+}
+
+}  // namespace
+
+void collect_slots(Place& place) {
+  for (const auto& device : place.stack) {
+    collect_slot(place.facts, device.link);
+  }
 }
 
 }  // namespace netbench::facts

@@ -53,6 +53,23 @@ constexpr std::array kSysctls{
     Sysctl{"net.ipv4.tcp_limit_output_bytes", Kind::integer, ""},
     Sysctl{"net.ipv4.tcp_notsent_lowat", Kind::integer, "_bytes"},
     Sysctl{"net.ipv4.ip_no_pmtu_disc", Kind::integer, ""},
+    Sysctl{"net.ipv4.tcp_mem", Kind::triple, "_pages"},
+    Sysctl{"net.ipv4.tcp_shrink_window", Kind::integer, ""},
+    Sysctl{"net.ipv4.tcp_retries2", Kind::integer, ""},
+    Sysctl{"net.ipv4.tcp_tw_reuse", Kind::integer, ""},
+    Sysctl{"net.ipv4.tcp_max_syn_backlog", Kind::integer, ""},
+    Sysctl{"net.ipv4.ip_local_port_range", Kind::text, ""},
+    Sysctl{"net.ipv4.ip_forward", Kind::integer, ""},
+    Sysctl{"net.ipv4.conf.all.rp_filter", Kind::integer, ""},
+    Sysctl{"net.ipv4.conf.all.arp_filter", Kind::integer, ""},
+    Sysctl{"net.ipv4.conf.all.arp_ignore", Kind::integer, ""},
+    Sysctl{"net.ipv4.conf.all.arp_announce", Kind::integer, ""},
+    Sysctl{"net.ipv6.conf.all.forwarding", Kind::integer, ""},
+    Sysctl{"net.core.somaxconn", Kind::integer, ""},
+    Sysctl{"net.core.netdev_budget_usecs", Kind::integer, ""},
+    Sysctl{"net.core.rps_sock_flow_entries", Kind::integer, ""},
+    Sysctl{"kernel.numa_balancing", Kind::integer, ""},
+    Sysctl{"vm.zone_reclaim_mode", Kind::integer, ""},
 };
 
 std::string path_of(std::string_view name) {

@@ -101,31 +101,6 @@ void add_container(FactList& facts) {
   facts.add(kKey, std::string(word == kContainerWords.end() ? "none seen" : *word), source);
 }
 
-// cgroup v2: "0::/path" in /proc/self/cgroup, limit "quota period" in cpu.max (kernel
-// Documentation/admin-guide/cgroup-v2.rst).
-void add_cpu_limit(FactList& facts) {
-  constexpr const char* kKey = "cgroup.cpu_max";
-  const auto groups = read_text_file(facts.root(), "/proc/self/cgroup");
-  if (!groups) {
-    facts.add_unknown(kKey, "/proc/self/cgroup", groups.error().message);
-    return;
-  }
-  for (const auto line : split_lines(*groups)) {
-    if (line.starts_with("0::")) {
-      const std::string group(line.substr(3));
-      const std::string path = fmt::format("/sys/fs/cgroup{}/cpu.max", group == "/" ? "" : group);
-      const auto limit = read_line_file(facts.root(), path);
-      if (limit) {
-        facts.add(kKey, *limit, path);
-      } else {
-        facts.add_unknown(kKey, path, limit.error().message);
-      }
-      return;
-    }
-  }
-  facts.add_unknown(kKey, "/proc/self/cgroup", "not in a version 2 control group");
-}
-
 }  // namespace
 
 void collect_system(FactList& facts) {
@@ -135,7 +110,6 @@ void collect_system(FactList& facts) {
   add_os(facts);
   add_memory(facts);
   add_container(facts);
-  add_cpu_limit(facts);
 }
 
 }  // namespace netbench::facts
