@@ -1,0 +1,85 @@
+"""What the table of the lab is made of: a case, and the setup that is drawn for one of its runs."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Do:
+    """A command on a host ('a', 'b', 'm' the middle) that must succeed before anything runs."""
+
+    host: str
+    argv: tuple[str, ...]
+    stdin: str = ""
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A process that stays on a host until the end of the run."""
+
+    host: str
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The share of one core that this host's netbench may use (control group, version 1 or 2)."""
+
+    host: str
+    share: float
+
+
+Step = Do | Stay | Quota
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One run. bed: flags of scripts/testbed; pair: options of `netbench pair`; shown: the drawn
+    parameters in words. agent: options of the agent, None for no agent at all. tree: a recorded
+    host that is looked at instead of a run."""
+
+    bed: Mapping[str, str | bool] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    pair: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict)
+    peer: str = "nb-b"
+    agent: tuple[str, ...] | None = ("--insecure",)
+    tree: str = ""
+
+
+Draw = Callable[[random.Random], Setup]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of the table.
+
+    wanted: the classes that may come first; more than one only where physics makes them equal.
+    also: true besides. never: must not be claimed at all. parts: a mix, one class of each group
+    must be named. kind: single, mix, healthy. busy: starved on purpose, so never void.
+    """
+
+    name: str
+    wanted: tuple[str, ...]
+    draw: Draw
+    also: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    parts: tuple[tuple[str, ...], ...] = ()
+    kind: str = "single"
+    busy: bool = False
+    ci: bool = False
+
+    @property
+    def true_classes(self) -> frozenset[str]:
+        """Whatever of these is claimed is no error."""
+        return frozenset({*self.wanted, *self.also, *(name for part in self.parts for name in part)})
+
+
+def drawn(case: Case, seed: int) -> Setup:
+    """The setup of a case under a seed: the same always, whatever else is run."""
+    digest = hashlib.sha256(f"{seed}/{case.name}".encode()).digest()
+    return case.draw(random.Random(digest))

@@ -1,0 +1,137 @@
+"""Two faults at once, drawn by the seed: in different directions, transports and workloads, or in
+one direction where both leave their mark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from .build import (RECEIVER, SENDER, datagrams, log_uniform, lost, merged, on_the_way, percent,
+                    round_trips, shaped, stream, sysctl)
+from .case import Case, Do, Setup
+
+COUNT, COUNT_CI = 40, 3
+
+
+@dataclass(frozen=True)
+class Ingredient:
+    """One fault of a mix. place: where its mark is; two of a mix have different places. far: it
+    needs a path with delay; near: one without; None: either."""
+
+    classes: tuple[str, ...]
+    place: str
+    far: bool | None
+    draw: Callable[[random.Random], Setup]
+    brings: tuple[str, ...] = ()  # classes that are true with it
+
+    @property
+    def name(self) -> str:
+        way = self.place if self.place in SENDER else ""
+        return f"{self.classes[0]}{'-' + way if way else ''}"
+
+
+def _window(rng: random.Random, direction: str) -> Setup:
+    ceiling = round(log_uniform(rng, 128, 256)) * 1024
+    return Setup({}, (sysctl(RECEIVER[direction], tcp_rmem=f"4096 65536 {ceiling}"),),
+                 stream(direction), {f"tcp_rmem[2] {direction}": str(ceiling)})
+
+
+def _send_buffer(rng: random.Random, direction: str) -> Setup:
+    ceiling = round(log_uniform(rng, 64, 128)) * 1024
+    return Setup({}, (sysctl(SENDER[direction], tcp_wmem=f"4096 16384 {ceiling}"),),
+                 stream(direction), {f"tcp_wmem[2] {direction}": str(ceiling)})
+
+
+def _loss(rng: random.Random, direction: str) -> Setup:
+    share = percent(rng, 0.6, 2)
+    return Setup({}, (lost(direction, share),), stream(direction),
+                 {f"loss {direction}": f"{share} %"})
+
+
+def _shaper(rng: random.Random, direction: str) -> Setup:
+    rate = round(log_uniform(rng, 30, 80))
+    return Setup({}, (shaped(SENDER[direction], rate),), stream(direction),
+                 {f"rate {direction}": f"{rate} Mb/s"})
+
+
+def _policer(rng: random.Random, direction: str) -> Setup:
+    rate = round(log_uniform(rng, 40, 120))
+    rule = f"limit rate over {rate * 125} kbytes/second burst 32 kbytes drop"
+    return Setup({"offload": "off"}, (on_the_way(direction, rule),), stream(direction),
+                 {f"policer {direction}": f"{rate} Mb/s"})
+
+
+def _datagram_buffer(rng: random.Random) -> Setup:
+    rate = round(log_uniform(rng, 100, 200))
+    return Setup({}, (), datagrams(udp__rcvbuf="4K", udp__rate=f"{rate}M"),
+                 {"datagrams": f"{rate} Mb/s"})
+
+
+def _nagle(rng: random.Random) -> Setup:
+    size = str(round(log_uniform(rng, 64, 512)))
+    return Setup({}, (), round_trips(size, tcp__nodelay="off", tcp__writes="2"),
+                 {"round trips": f"{size} B in 2 writes"})
+
+
+def _uneven_mtu(rng: random.Random) -> Setup:
+    large = rng.choice(("4000", "9000"))
+    return Setup({"mtu-a": large, "mtu-b": "1500"}, (), {}, {"MTU": f"{large} and 1500"})
+
+
+def _both_ways(classes: tuple[str, ...], far: bool | None,
+               draw: Callable[[random.Random, str], Setup]) -> list[Ingredient]:
+    return [Ingredient(classes, "forward", far, lambda rng: draw(rng, "forward")),
+            Ingredient(classes, "reverse", far, lambda rng: draw(rng, "reverse"))]
+
+
+INGREDIENTS = (
+    *_both_ways(("W02", "W01"), True, _window), *_both_ways(("W05",), True, _send_buffer),
+    *_both_ways(("Q04",), True, _loss), *_both_ways(("L16",), None, _shaper),
+    *_both_ways(("Q03",), False, _policer),
+    Ingredient(("K14",), "datagrams", None, _datagram_buffer),
+    Ingredient(("W11",), "round trips", False, _nagle),
+    Ingredient(("M04",), "ends", False, _uneven_mtu),
+)
+
+
+def chosen(rng: random.Random) -> tuple[Ingredient, Ingredient]:
+    """Two of different classes and places that can be had on one path."""
+    while True:
+        first, second = rng.sample(INGREDIENTS, 2)
+        fits = first.far is None or second.far is None or first.far == second.far
+        if first.classes != second.classes and first.place != second.place and fits:
+            return first, second
+
+
+def _plan(pair: dict[str, str]) -> dict[str, str]:
+    """One plan for both: a second and a half for each round of each row."""
+    count = {name: pair.get(name, "").count(",") + 1
+             for name in ("transport", "workload", "direction", "size")}
+    rows = count["transport"] * count["size"] * (count["direction"] + count["workload"] - 1)
+    return pair | {"rounds": "2", "budget": f"{3 * rows}s"}
+
+
+def _mix(rng: random.Random, first: Ingredient, second: Ingredient) -> Setup:
+    setup = merged(first.draw(rng), second.draw(rng))
+    pair = dict(setup.pair) if "workload" in setup.pair else stream()
+    bed = dict(setup.bed)
+    if first.far or second.far:
+        bed["delay"] = f"{log_uniform(rng, 4, 7):.1f}ms"
+    elif any(isinstance(step, Do) and step.host == "m" for step in setup.steps):
+        bed["third"] = "bridge"
+    return replace(setup, bed=bed, pair=_plan(pair))
+
+
+def cases(seed: int) -> tuple[Case, ...]:
+    """The seed draws which faults meet, too."""
+    return tuple(_case(seed, number) for number in range(COUNT))
+
+
+def _case(seed: int, number: int) -> Case:
+    rng = random.Random(f"{seed}/mix/{number}")
+    first, second = chosen(rng)
+    also = sorted({name for one in (first, second) for name in one.brings})
+    return Case(f"mix-{number:02d}-{first.name}+{second.name}", (),
+                lambda draw: _mix(draw, first, second), also=tuple(also),
+                parts=(first.classes, second.classes), kind="mix", ci=number < COUNT_CI)

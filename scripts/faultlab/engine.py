@@ -1,0 +1,111 @@
+"""Runs the cases, one or several at a time, and repeats those that others disturbed."""
+
+from __future__ import annotations
+
+import json
+import queue
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from netlab.namespaces import LabError
+
+from . import verdict
+from .case import Case, Setup, drawn
+from .run import Outcome, Programs, Slot, findings_of, look_at_tree
+from .score import Result
+
+TRIES = 3
+
+
+class Progress:
+    """A line a case on standard error, with the time that is left by the mean so far."""
+
+    def __init__(self, total: int, jobs: int) -> None:
+        self._total, self._jobs = total, jobs
+        self._began, self._done = time.monotonic(), 0
+
+    def tell(self, result: Result) -> None:
+        self._done += 1
+        left_s = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+        mark = "void" if result.void else "ok" if result.passed else "MISS"
+        told = ", ".join(map(str, result.claims)) or verdict.NOTHING
+        print(f"[{self._done}/{self._total}] {mark:4} {result.case.name}: "
+              f"{result.problem or told} ({result.seconds:.1f} s; {left_s / 60:.0f} min left)",
+              file=sys.stderr, flush=True)
+
+    @staticmethod
+    def void(case: Case, share: float, number: int) -> None:
+        print(f"  void: {case.name}, try {number}: its threads waited {share:.0%} of their time "
+              "for a CPU", file=sys.stderr, flush=True)
+
+
+class Engine:
+    """keep: a folder for the documents, or None."""
+
+    def __init__(self, programs: Programs, seed: int, scratch: Path, keep: Path | None) -> None:
+        self._programs, self._seed, self._scratch, self._keep = programs, seed, scratch, keep
+
+    def run(self, cases: Sequence[Case], jobs: int) -> list[Result]:
+        progress = Progress(len(cases), jobs)
+        slots: queue.SimpleQueue[Slot] = queue.SimpleQueue()
+        for number in range(jobs):
+            slots.put(Slot(number, self._scratch))
+
+        def one(case: Case) -> Result:
+            slot = slots.get()
+            try:
+                result = self._case(slot, case, progress)
+            finally:
+                slots.put(slot)
+            progress.tell(result)
+            return result
+
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(one, cases))
+
+    def _case(self, slot: Slot, case: Case, progress: Progress) -> Result:
+        setup = drawn(case, self._seed)
+        waits: list[float] = []
+        for number in range(1, TRIES + 1):
+            outcome = (look_at_tree(self._programs, setup) if setup.tree
+                       else slot.run(self._programs, setup))
+            self._save(case, outcome)
+            wait = verdict.wait_share(outcome.document)
+            if case.busy or not verdict.is_void(outcome.document):
+                break
+            waits.append(wait or 0)
+            progress.void(case, waits[-1], number)
+        return self._judged(case, setup, outcome, tuple(waits), number)
+
+    def _judged(self, case: Case, setup: Setup, outcome: Outcome, waits: tuple[float, ...],
+                tries: int) -> Result:
+        claims = tuple(verdict.claims(findings_of(outcome.document)))
+        return Result(case, setup, claims, outcome.problem, outcome.seconds, tries, waits,
+                      verdict.wait_share(outcome.document))
+
+    def _save(self, case: Case, outcome: Outcome) -> None:
+        if self._keep and outcome.document:
+            self._keep.mkdir(parents=True, exist_ok=True)
+            (self._keep / f"{case.name}.json").write_text(json.dumps(outcome.document))
+
+
+def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
+                folder: Path) -> list[Result]:
+    """Kept documents through `netbench diagnose`; cases without one are left out."""
+    results = []
+    for case in cases:
+        path = folder / f"{case.name}.json"
+        if not path.exists():
+            continue
+        document = json.loads(path.read_text())
+        wait = verdict.wait_share(document)
+        waits = (wait,) if wait is not None and verdict.is_void(document) and not case.busy else ()
+        try:
+            claims, problem = tuple(verdict.claims(programs.diagnose(path))), ""
+        except LabError as error:
+            claims, problem = (), str(error)
+        results.append(Result(case, drawn(case, seed), claims, problem, waits=waits, wait=wait))
+    return results
