@@ -27,9 +27,11 @@ constexpr double kNear = 0.9;
 /// Bytes of others on the interface, of ours.
 constexpr double kForeign = 0.05;
 constexpr double kForeignMuch = 0.2;
-/// Frame and header bytes that our payload takes beside itself at most (acknowledgements too).
-constexpr double kOverhead = 0.12;
-constexpr double kReordered = 1e-3;
+/// Bytes of a frame beside its payload as interfaces count them (Ethernet 14, IPv6 40, TCP with
+/// timestamps 32), and what they take at most where packets were not counted.
+constexpr double kHeaderBytes = 86;
+constexpr double kHeaderShare = 0.12;
+constexpr double kReordered = 1e-2;
 constexpr double kAcksLost = 0.01;
 
 /// Why the queue would not be the path's, or nothing.
@@ -91,7 +93,9 @@ std::optional<double> foreign_share(Look& look) {
   if (!all || !ours || *ours <= 0) {
     return std::nullopt;
   }
-  return std::max(0.0, *all / *ours - 1 - kOverhead);
+  const auto packets = look.total(End::receiver, "if.*.rx_packets");
+  const double headers = packets && *packets > 0 ? kHeaderBytes * *packets : kHeaderShare * *ours;
+  return std::max(0.0, (*all - headers) / *ours - 1);
 }
 
 /// The smallest round trip of the stream, of the idle path's as the latency rows have it: it is

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "report/diagnose/diagnose.hpp"
+#include "report/document/document.hpp"
 #include "tests/unit/diagnose/lab_signature.hpp"
 
 namespace netbench::report {
@@ -325,6 +327,14 @@ TEST(HealthyRows, MakeNothingWorseThanInformationOnABusyMachine) {
         .round_rates({5.0e9, 7.9e9, 6.2e9, 5.9e9, 7.1e9});
     const Document document = lab().fact("host.container", std::string("docker")).row(row).build();
     EXPECT_EQ(serious_classes_of(document), "") << signature.mbps;
+  }
+}
+
+TEST(HealthyRows, OfACommittedResultMakeNothingWorseThanInformation) {
+  const auto document = read_document(NETBENCH_SAMPLES "/two-hosts.json");
+  ASSERT_TRUE(document.has_value()) << document.error().message;
+  for (const Finding& finding : diagnose(*document).findings) {
+    EXPECT_EQ(finding.severity, Severity::info) << finding.id << ": " << finding.cause;
   }
 }
 

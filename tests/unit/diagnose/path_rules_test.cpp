@@ -267,6 +267,14 @@ TEST(PathRules, NameCorruptionAndNotTheLossItMakes) {
   EXPECT_EQ(serious_classes_of(lab().row(row).build()), "Q09");
 }
 
+TEST(PathRules, CountTheHeadersOfSmallPacketsAsOurs) {
+  RowBuilder row = row_of({.mbps = 150, .srtt_us = 450, .min_us = 3});
+  row.receiver({{"if.eth0.rx_bytes", 150e6 / 8 * 5 * 1.9},
+                {"if.eth0.rx_packets", 150e6 / 8 * 5 / 70},
+                {"payload.received_bytes", 150e6 / 8 * 5}});
+  EXPECT_EQ(path_verdict("path.cross-traffic", lab().row(row).build()).outcome, Outcome::silent);
+}
+
 TEST(PathRules, SeeTwoWaysInTwoSteadyRates) {
   RowBuilder row = row_of({.mbps = 9'000, .srtt_us = 90, .min_us = 30});
   row.round_rates({9.4e9, 4.7e9, 9.3e9, 4.8e9, 9.4e9});
