@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <net/if.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ namespace netbench::facts {
 
 namespace {
 
-constexpr std::int64_t kCostShare = 200;  // a look may cost this fraction of the time to the next
+constexpr std::int64_t kCostShare = 200;  // a look may cost this part of the time to the next
 
 struct QueueField {
   const char* name;
@@ -27,6 +28,13 @@ constexpr std::array kQueueFields{
     QueueField{"bytes", &QdiscTotals::bytes}, QueueField{"packets", &QdiscTotals::packets},
     QueueField{"drops", &QdiscTotals::drops}, QueueField{"requeues", &QdiscTotals::requeues},
     QueueField{"overlimits", &QdiscTotals::overlimits}};
+
+/// Of the calling thread: a look that had to wait for a CPU is not dear.
+Nanoseconds thread_cpu_time() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return std::chrono::seconds(spent.tv_sec) + Nanoseconds(spent.tv_nsec);
+}
 
 std::uint64_t median_of(std::vector<std::uint64_t> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -111,9 +119,9 @@ void RowSampler::run() {
   Nanoseconds wait = options_.period;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, wait, [this] { return stopping_; })) {
-    const std::int64_t begin_ns = monotonic_ns();
+    const Nanoseconds before = thread_cpu_time();
     look();
-    const Nanoseconds cost(monotonic_ns() - begin_ns);
+    const Nanoseconds cost = thread_cpu_time() - before;
     wait = std::max<Nanoseconds>(options_.period, cost * kCostShare);
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -13,7 +15,8 @@
 namespace netbench::sdk {
 
 /// Calls something again and again on a thread of its own, from one period after start() until
-/// stop(). The call must not throw.
+/// stop(). A call that costs more than a hundredth of the period makes them rarer, so that they
+/// never take more than a hundredth of a core. The call must not throw.
 class Periodic {
  public:
   /// Makes the thread; throws NB_FAILED where the system gives none.
@@ -41,14 +44,25 @@ class Periodic {
   }
 
  private:
+  static constexpr int kCostShare = 100;
+
+  /// Of the calling thread: a call that had to wait for a CPU is not dear.
+  static std::chrono::nanoseconds cpu_time() {
+    timespec spent{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+  }
+
   void run() {
     auto due = std::chrono::steady_clock::now() + period_;
     std::unique_lock lock(mutex_);
     while (!changed_.wait_until(lock, due, [this] { return stopped_; })) {
       lock.unlock();
+      const auto before = cpu_time();
       call_();
+      const auto cost = cpu_time() - before;
       lock.lock();
-      due = std::max(due + period_, std::chrono::steady_clock::now());
+      due = std::max(due + period_, std::chrono::steady_clock::now() + kCostShare * cost);
     }
   }
 

@@ -27,6 +27,20 @@ TEST(Periodic, CallsUntilItIsStopped) {
   periodic.stop();
 }
 
+TEST(Periodic, CallsRarelyWhatIsDear) {
+  std::atomic<int> calls{0};
+  Periodic periodic(milliseconds(1), [&] {
+    ++calls;
+    const auto end = std::chrono::steady_clock::now() + milliseconds(30);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  });
+  periodic.start();
+  std::this_thread::sleep_for(milliseconds(200));
+  periodic.stop();
+  EXPECT_LE(calls, 1) << "the next is due three seconds later";
+}
+
 TEST(Periodic, NeverCallsBeforeOnePeriod) {
   std::atomic<int> calls{0};
   Periodic periodic(milliseconds(60'000), [&] { ++calls; });
