@@ -79,7 +79,7 @@ bool has_gpu(Look& look, End end) {
 }
 
 Verdict redirection_at(Look& look, End end) {
-  const auto bridges = fact_names(look, end, "pcie.", ".acs");
+  const auto bridges = fact_names(look, end, "pcie.", ".acs_redirects");
   if (bridges.empty()) {
     return unknown(fmt::format("{}: access control of the bridges not read", look.host_name(end)));
   }
@@ -87,25 +87,24 @@ Verdict redirection_at(Look& look, End end) {
     return silent(
         fmt::format("{}: no GPU that would talk to the card directly", look.host_name(end)));
   }
-  for (const std::string& bdf : bridges) {
-    const auto flags = look.fact_text(end, fmt::format("pcie.{}.acs", bdf)).value_or("");
-    if (flags.find("ReqRedir+") == std::string::npos &&
-        flags.find("CmpltRedir+") == std::string::npos) {
-      continue;
-    }
-    const bool virtual_machine = look.fact(end, "host.virtual_machine") == 1.0;
-    const std::string why = fmt::format("bridge {} of {}: {}", bdf, look.host_name(end), flags);
-    return virtual_machine
-               ? silent(why + "; a virtual machine needs it")
-               : fires(Confidence::likely, 0.8, why,
-                       "a bridge sends what devices tell each other through the root complex "
-                       "(access control services), which slows or hangs GPU peer-to-peer: " +
-                           why,
-                       {fmt::format("on {}: setpci -s {} ECAP_ACS+0x6.w=0000", look.host_name(end),
-                                    bdf),
-                        "or switch ACS off in the BIOS"});
+  const auto redirects = std::ranges::find_if(bridges, [&](const std::string& bdf) {
+    return look.fact(end, fmt::format("pcie.{}.acs_redirects", bdf)) == 1.0;
+  });
+  if (redirects == bridges.end()) {
+    return silent(fmt::format("{}: no bridge redirects peer-to-peer", look.host_name(end)));
   }
-  return silent(fmt::format("{}: no bridge redirects peer-to-peer", look.host_name(end)));
+  const std::string why = fmt::format("bridge {} of {} redirects requests or completions",
+                                      *redirects, look.host_name(end));
+  if (look.fact(end, "host.virtual_machine") == 1.0) {
+    return silent(why + "; a virtual machine needs it");
+  }
+  return fires(
+      Confidence::likely, 0.8, why,
+      "a bridge sends what devices tell each other through the root complex (access "
+      "control services), which slows or hangs GPU peer-to-peer: " +
+          why,
+      {fmt::format("on {}: setpci -s {} ECAP_ACS+0x6.w=0000", look.host_name(end), *redirects),
+       "or switch ACS off in the BIOS"});
 }
 
 // AER counters of sysfs (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats), and mlx5's

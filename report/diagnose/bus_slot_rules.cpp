@@ -112,36 +112,55 @@ Verdict small_payload(Look& look, End end) {
        "MaxPayload in the BIOS"});
 }
 
-/// The bridge that two interfaces share, and what both want of it.
-Verdict shared_uplink(Look& look, End end) {
-  std::map<std::string, std::pair<double, std::string>> wanted;  // bridge: sum of rates, names
-  for (const std::string& device : fact_names(look, end, "if.", ".pcie.upstream")) {
-    const auto bridge = look.fact_text(end, fmt::format("if.{}.pcie.upstream", device));
+/// What the interfaces below one bridge want of it together.
+struct Uplink {
+  double wanted_bps = 0;
+  std::vector<std::string> devices;
+};
+
+/// The bridges on the way to every interface whose place is known ("root > bridge > card").
+std::map<std::string, Uplink> uplinks_of(Look& look, End end) {
+  std::map<std::string, Uplink> uplinks;
+  for (const std::string& device : fact_names(look, end, "if.", ".pcie.path")) {
+    std::string path = look.fact_text(end, fmt::format("if.{}.pcie.path", device)).value_or("");
     const auto speed = look.fact(end, fmt::format("if.{}.speed_bps", device));
-    if (bridge && speed) {
-      auto& [sum, names] = wanted[*bridge];
-      sum += *speed;
-      names += (names.empty() ? "" : " and ") + device;
+    for (auto at = path.rfind(" > "); speed && at != std::string::npos; at = path.rfind(" > ")) {
+      path.resize(at);
+      const auto before = path.rfind("> ");
+      Uplink& uplink = uplinks[before == std::string::npos ? path : path.substr(before + 2)];
+      uplink.wanted_bps += *speed;
+      uplink.devices.push_back(device);
     }
   }
+  return uplinks;
+}
+
+std::optional<Verdict> uplink_verdict(Look& look, End end, const std::string& bridge,
+                                      const Uplink& uplink) {
+  const auto gtps = look.fact(end, fmt::format("pcie.{}.speed_gts", bridge));
+  const auto lanes = look.fact(end, fmt::format("pcie.{}.width", bridge));
+  if (!gtps || !lanes) {
+    return std::nullopt;
+  }
+  const double usable = pcie_usable_bps(*gtps, *lanes);
+  const std::string why =
+      fmt::format("{} of {} hang below bridge {}: {} wanted, {} usable",
+                  fmt::join(uplink.devices, " and "), look.host_name(end), bridge,
+                  format_bits_per_second(uplink.wanted_bps), format_bits_per_second(usable));
+  if (uplink.devices.size() < 2 || usable >= uplink.wanted_bps) {
+    return silent(why);
+  }
+  return fires(Confidence::likely, 1 - usable / uplink.wanted_bps, why,
+               "interfaces share a PCI Express uplink that is too narrow: " + why,
+               {"put the cards below different root ports"});
+}
+
+Verdict shared_uplink(Look& look, End end) {
   std::vector<Verdict> verdicts;
-  for (const auto& [bridge, want] : wanted) {
-    const auto gtps = look.fact(end, fmt::format("pcie.{}.speed_gts", bridge));
-    const auto lanes = look.fact(end, fmt::format("pcie.{}.width", bridge));
-    if (!gtps || !lanes) {
-      continue;
+  for (const auto& [bridge, uplink] : uplinks_of(look, end)) {
+    if (auto verdict = uplink_verdict(look, end, bridge, uplink)) {
+      verdicts.push_back(std::move(*verdict));
     }
-    const double usable = pcie_usable_bps(*gtps, *lanes);
-    const std::string why = fmt::format(
-        "{} of {} hang below bridge {}: {} wanted, {} usable", want.second, look.host_name(end),
-        bridge, format_bits_per_second(want.first), format_bits_per_second(usable));
-    const bool shared = want.second.find(" and ") != std::string::npos;
-    verdicts.push_back(
-        !shared || usable >= want.first
-            ? silent(why)
-            : fires(Confidence::likely, 1 - usable / want.first, why,
-                    "interfaces share a PCI Express uplink that is too narrow: " + why,
-                    {"put the cards below different root ports"}));
   }
   return nearest_of(verdicts,
                     fmt::format("{}: bridges above the cards not read", look.host_name(end)));

@@ -217,18 +217,18 @@ Verdict judge_own_policy(Look& look) {
   if (const auto other = attempt.not_among({"connect-denied"})) {
     return *other;
   }
-  const auto selinux = look.fact_text(End::sender, "security.selinux").value_or("");
-  const auto apparmor = look.fact_text(End::sender, "security.apparmor").value_or("");
+  const auto selinux = look.fact_text(End::sender, "security.selinux").value_or("unknown");
+  const auto apparmor = look.fact_text(End::sender, "security.apparmor").value_or("unknown");
   const std::string why =
-      fmt::format("{}; SELinux {}, AppArmor {}", attempt.ladder(),
-                  selinux.empty() ? "unknown" : selinux, apparmor.empty() ? "unknown" : apparmor);
-  if (!has_errno(attempt, {EACCES}) && attempt.number("errno")) {
+      fmt::format("{}; SELinux {}, AppArmor {}", attempt.ladder(), selinux, apparmor);
+  const auto number = attempt.number("errno");
+  if (!number) {
+    return unknown(why + "; the error number is not known");
+  }
+  if (*number != EACCES) {
     return silent(why);
   }
-  const bool enforced = selinux == "enforcing" || (!apparmor.empty() && apparmor != "none");
-  if (!enforced && has_errno(attempt, {EACCES}) == false) {
-    return unknown(why);
-  }
+  const bool enforced = selinux == "enforcing" || apparmor.find("enforce") != std::string::npos;
   return fires(enforced ? Confidence::likely : Confidence::possible, 0.9, why,
                "A security policy of this host (SELinux, AppArmor) forbids the connection.",
                {"ausearch -m avc -ts recent; dmesg | grep -i 'apparmor=\"DENIED\"'",

@@ -208,8 +208,9 @@ Verdict name_at(Look& look, End end) {
   }
   const std::string why = fmt::format("{} resolves {} to {}; tested was {}", look.host_name(end),
                                       look.host_name(other), *address, peer->addresses.front());
+  const std::string listed = "," + *address + ",";
   const bool tested = std::ranges::any_of(peer->addresses, [&](const std::string& own) {
-    return address->find(own) != std::string::npos;
+    return listed.find("," + own + ",") != std::string::npos;
   });
   if (tested) {
     return silent(why);

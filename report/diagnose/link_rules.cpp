@@ -52,7 +52,7 @@ Verdict negotiated_speed(Look& look, End end) {
   const std::string detail = downshift ? "; the PHY gave up the higher speed (downshift): the cable"
                              : forced  ? "; auto-negotiation is off"
                                        : "";
-  return fires(Confidence::likely, 1 - (most ? *speed / *most : 0.1), why + detail,
+  return fires(Confidence::likely, std::max(0.5, most ? 1 - *speed / *most : 0.0), why + detail,
                fmt::format("the link of {}, slower than it can{}", why, detail),
                renegotiate(look.interface(end), forced));
 }

@@ -223,16 +223,12 @@ Verdict fragments_at(Look& look, End end) {
        "underlay's"});
 }
 
-/// The device that an overlay's packets leave by: the last of "vxlan0 > eth0".
-std::string underlay_of(Look& look, End end) {
-  const auto stack = look.fact_text(end, "if.*.stack").value_or("");
-  const auto at = stack.rfind("> ");
-  return at == std::string::npos ? std::string{} : stack.substr(at + 2);
-}
-
 Verdict overlay_at(Look& look, End end) {
   const auto overhead = look.fact(end, "if.*.tunnel_overhead_bytes");
-  const std::string under = underlay_of(look, end);
+  const std::string under = look.fact_text(end, "if.*.lower.0").value_or("");
+  if (!look.fact_text(end, "if.*.kind")) {
+    return unknown(fmt::format("{}: its kind was not read", device_of(look, end)));
+  }
   if (!overhead || under.empty()) {
     return silent(fmt::format("{} is no tunnel", device_of(look, end)));
   }

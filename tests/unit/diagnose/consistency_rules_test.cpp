@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include "static_pair.hpp"
+
+namespace netbench::report {
+namespace {
+
+using namespace test;
+
+TEST(ConsistencyRules, AreSilentAboutAHealthyPair) {
+  expect_all(consistency_rules(), healthy_pair(), Outcome::silent);
+}
+
+TEST(ConsistencyRules, AreUnknownWithoutEvidence) {
+  expect_all(consistency_rules(), without_evidence(), Outcome::unknown);
+}
+
+TEST(ConsistencyRules, AreNotesAlone) {
+  for (const Rule& rule : consistency_rules()) {
+    EXPECT_EQ(rule.kind, Kind::note) << rule.id;
+  }
+}
+
+TEST(Versions, TellBothValues) {
+  const auto verdict = expect_fires(consistency_rules(), "hosts.versions",
+                                    pair_with("h1", "kernel.release", text("5.15.0")));
+  EXPECT_NE(verdict.cause.find("kernel.release 6.1.0 and 5.15.0"), std::string::npos);
+}
+
+TEST(Sysctls, NameTheSettingAsSysctlDoes) {
+  const auto verdict =
+      expect_fires(consistency_rules(), "hosts.sysctls",
+                   pair_with("h1", "sysctl.net.ipv4.tcp_rmem_max_bytes", whole(262144)));
+  EXPECT_TRUE(mentions(verdict.remedy, "sysctl net.ipv4.tcp_rmem"));
+  EXPECT_FALSE(mentions(verdict.remedy, "tcp_rmem_max"));
+}
+
+TEST(LinkSettings, CompareInterfacesOfDifferentNames) {
+  Document document = healthy_pair();
+  HostInfo& far = document.hosts.at("h1");
+  far.interface = "ens3";
+  for (Fact& fact : far.facts) {
+    if (fact.key.starts_with("if.eth0.")) {
+      fact.key = "if.ens3." + fact.key.substr(8);
+    }
+  }
+  EXPECT_EQ(judge(consistency_rules(), "hosts.link-settings", document, -1).outcome,
+            Outcome::silent);
+  document = with_fact(std::move(document), "h1", "if.ens3.offload.gro", false);
+  const auto verdict = expect_fires(consistency_rules(), "hosts.link-settings", document);
+  EXPECT_NE(verdict.cause.find("if.*.offload.gro on and off"), std::string::npos) << verdict.cause;
+}
+
+TEST(Platform, FiresOnAnotherSlotWidth) {
+  expect_fires(consistency_rules(), "hosts.platform",
+               pair_with("h1", "if.eth0.pcie.width_lanes", whole(4)));
+}
+
+TEST(Clock, FiresOnAMillisecond) {
+  expect_fires(consistency_rules(), "hosts.clock", pair_with("h1", "clock.offset_s", 0.25));
+}
+
+TEST(Names, FireWhereTheNameLeadsToAnotherNetwork) {
+  const auto verdict = expect_fires(consistency_rules(), "hosts.names",
+                                    pair_with("h0", "name.peer_resolves_to", text("10.0.0.7")));
+  EXPECT_TRUE(mentions(verdict.remedy, "echo '192.168.1.101 nb-b' >> /etc/hosts"));
+}
+
+TEST(Names, DoNotTakeOneAddressForTheBeginningOfAnother) {
+  EXPECT_EQ(judge(consistency_rules(), "hosts.names",
+                  pair_with("h0", "name.peer_resolves_to", text("192.168.1.10")), -1)
+                .outcome,
+            Outcome::fires);
+}
+
+}  // namespace
+}  // namespace netbench::report
