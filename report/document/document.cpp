@@ -12,6 +12,7 @@
 
 #include "bench/core/units.hpp"
 #include "bench/model/codec.hpp"
+#include "report/document/plausible.hpp"
 #include "report/document/scan.hpp"
 #include "report/document/upgrade.hpp"
 
@@ -63,8 +64,13 @@ Result<Document> read_stream(std::istream& stream, const std::string& name,
   if (Status upgraded = upgrade_document(tree, version->major); !upgraded) {
     return tl::unexpected<Error>(with_context(upgraded.error(), name));
   }
-  return decode_document(tree).map_error(
-      [&](const Error& error) { return with_context(error, name); });
+  Result<Document> document = decode_document(tree, limits.by_hand);
+  if (document && limits.by_hand) {
+    if (Status plausible = check_plausible(*document); !plausible) {
+      document = tl::unexpected<Error>(plausible.error());
+    }
+  }
+  return document.map_error([&](const Error& error) { return with_context(error, name); });
 }
 
 template <class T>

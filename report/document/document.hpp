@@ -14,13 +14,16 @@ struct ReadLimits {
   std::uint64_t max_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_values = std::uint64_t{32} << 20;
   int max_depth = 64;
+  /// The document may be written by hand: members (the schema's minor version too) may be missing,
+  /// and numbers that cannot be are refused (plausible.hpp).
+  bool by_hand = false;
 };
 
 /// Reads a document from a file, or from standard input where `path` is "-"; older major versions
 /// are upgraded. The text is checked once in constant memory before anything is built from it.
 /// Errors: `document-unreadable`, `document-not-json`, `document-truncated`, `document-too-large`,
 /// `document-other-schema`, `document-newer` (names both versions), `document-invalid` (names the
-/// JSON pointer).
+/// JSON pointer), `document-implausible` (by_hand).
 [[nodiscard]] Result<Document> read_document(const std::string& path,
                                              const ReadLimits& limits = {});
 

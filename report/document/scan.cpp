@@ -132,7 +132,8 @@ Error Scanner::error(const std::string& name, std::uint64_t size) const {
 }
 
 Result<SchemaVersion> Scanner::version(const std::string& name) const {
-  if (!name_ || !major_ || !minor_ || *name_ != kSchemaName) {
+  const bool complete = name_ && major_ && (minor_ || limits_.by_hand);
+  if (!complete || *name_ != kSchemaName) {
     const std::string found =
         name_ ? fmt::format("its schema is \"{}\"", name_->substr(0, kShownBytes))
               : fmt::format("it names no schema; its keys are {}", fmt::join(top_keys_, ", "));
@@ -142,10 +143,10 @@ Result<SchemaVersion> Scanner::version(const std::string& name) const {
   if (*major_ > static_cast<std::uint64_t>(kSchemaMajor)) {
     return fail("document-newer",
                 fmt::format("{}: written in version {}.{} of {}; this netbench reads up to {}.x",
-                            name, *major_, *minor_, kSchemaName, kSchemaMajor),
+                            name, *major_, minor_.value_or(0), kSchemaName, kSchemaMajor),
                 "Read it with a netbench at least as new as the one that wrote it.");
   }
-  return SchemaVersion{static_cast<int>(*major_), static_cast<int>(*minor_)};
+  return SchemaVersion{static_cast<int>(*major_), static_cast<int>(minor_.value_or(0))};
 }
 
 std::uint64_t size_of(std::istream& text) {

@@ -188,6 +188,21 @@ Finding sample_finding() {
   return finding;
 }
 
+Intervention sample_intervention() {
+  Intervention intervention;
+  intervention.id = "larger-rcvbuf";
+  intervention.row = "tcp.bandwidth.fwd.1M";
+  intervention.change = "tcp.rcvbuf of 8192 KiB instead of the kernel's own tuning";
+  intervention.metric = "goodput_bps";
+  intervention.base = 9.4e9;
+  intervention.changed = 9.42e9;
+  intervention.ratio = 1.002;
+  intervention.ratio_low = 0.998;
+  intervention.ratio_high = 1.006;
+  intervention.n_pairs = 5;
+  return intervention;
+}
+
 RunInfo sample_run() {
   RunInfo run;
   run.id = "00c0ffee00c0ffee";
@@ -230,6 +245,10 @@ Measurement stream_row(const std::string& id, std::int64_t size_bytes, double go
   summary.spurious_retransmits = 1;
   summary.wire_disagreement = 0.0004;
   summary.round_cv = 0.002;
+  summary.transfer_time_ratio = kCeiling9000 / goodput_bps;
+  summary.tcp_efficiency = 0.9985;
+  summary.rfc6349_note =
+      "buffer delay unknown, because the sender's TCP_INFO has no rtt_us and min_rtt_us";
   summary.stop_reasons = {"converged"};
   row.rounds = {make_round(0), make_round(1)};
   for (Round& round : row.rounds) {
@@ -286,6 +305,7 @@ Document sample_document() {
                            rate_row(),
                            connect_row(),
                            udp_row()};
+  document.interventions = {sample_intervention()};
   document.findings = {sample_finding()};
   return document;
 }
