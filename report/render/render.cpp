@@ -7,8 +7,10 @@
 #include "report/render/columns.hpp"
 #include "report/render/configuration.hpp"
 #include "report/render/notes.hpp"
+#include "report/render/rfc6349.hpp"
 #include "report/render/summary.hpp"
 #include "report/render/table.hpp"
+#include "report/render/verdict.hpp"
 
 namespace netbench::report {
 
@@ -26,6 +28,14 @@ struct Section {
   std::vector<std::string> paragraphs;
 };
 
+std::vector<Table> tables_of(const Document& document, bool verbose) {
+  std::vector<Table> tables = result_tables(document, verbose);
+  if (auto metrics = rfc6349_table(document)) {
+    tables.push_back(std::move(*metrics));
+  }
+  return tables;
+}
+
 std::vector<Section> closing_sections(const Document& document) {
   std::vector<std::string> notes = notes_of(document);
   for (const Measurement& row : document.measurements) {
@@ -34,9 +44,7 @@ std::vector<Section> closing_sections(const Document& document) {
       break;
     }
   }
-  return {{"Notes", std::move(notes)},
-          {"Findings", finding_texts(document)},
-          {"Summary", plain_summary(document)}};
+  return {{"Notes", std::move(notes)}, {"Summary", plain_summary(document)}};
 }
 
 std::string section_text(const Section& section, const RenderOptions& options) {
@@ -67,13 +75,14 @@ std::string render_text(const Document& document, const RenderOptions& options) 
       toned(wrapped(headline(document), options.width, 2), Tone::strong, options.color) + "\n";
   text += toned(error_text(document, options.width), Tone::problem, options.color);
   text += section_text({"Configuration", configuration_lines(document, options.verbose)}, options);
-  for (const Table& table : result_tables(document, options.verbose)) {
+  for (const Table& table : tables_of(document, options.verbose)) {
     text += "\n" + table_text(table, options.width, options.color);
   }
   for (const Section& section : closing_sections(document)) {
     text += section_text(section, options);
   }
-  return text;
+  const std::string verdict = verdict_text(document, {options.color, options.width});
+  return verdict.empty() ? text : text + "\n" + verdict;
 }
 
 std::string render_markdown(const Document& document) {
@@ -89,13 +98,13 @@ std::string render_markdown(const Document& document) {
     text += fmt::format("\n```\n{}```\n", error_text(document, kMarkdownWidth));
   }
   text += list({"Configuration", configuration_lines(document, true)});
-  for (const Table& table : result_tables(document, false)) {
+  for (const Table& table : tables_of(document, false)) {
     text += "\n" + table_markdown(table);
   }
   for (const Section& section : closing_sections(document)) {
     text += list(section);
   }
-  return text;
+  return text + list({"Findings", finding_texts(document)});
 }
 
 }  // namespace netbench::report

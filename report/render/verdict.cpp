@@ -1,0 +1,248 @@
+#include "report/render/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "report/render/table.hpp"
+#include "report/render/verdict_evidence.hpp"
+#include "report/render/verdict_retest.hpp"
+
+namespace netbench::report {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kEvidence = 5;
+constexpr std::size_t kTried = 3;
+constexpr std::size_t kOthers = 5;
+constexpr std::size_t kNames = 8;
+constexpr std::size_t kMissing = 3;
+constexpr std::size_t kLabelWidth = 11;
+constexpr int kLeastRoom = 20;
+
+constexpr std::array<std::string_view, 3> kSeverities{"info", "warning", "problem"};
+constexpr std::array<std::string_view, 4> kConfidences{"confirmed", "likely", "possible",
+                                                       "excluded"};
+
+template <std::size_t N, class E>
+std::string_view name_of(const std::array<std::string_view, N>& names, E value) {
+  return names.at(static_cast<std::size_t>(value));
+}
+
+std::string label_of(const Finding& finding) {
+  return finding.class_id.empty() ? finding.id : fmt::format("{} {}", finding.class_id, finding.id);
+}
+
+/// The text on one line of at most `width` columns.
+std::string shortened(const std::string& text, int width) {
+  std::string clean = printable(text);
+  const auto room = static_cast<std::size_t>(std::max(width, 4));
+  if (display_width(clean) <= room) {
+    return clean;
+  }
+  while (display_width(clean) > room - 3 ||
+         (!clean.empty() && (static_cast<unsigned char>(clean.back()) & 0xC0U) == 0xC0U)) {
+    clean.pop_back();
+  }
+  return clean + "...";
+}
+
+/// A command over several lines, as a shell takes it: broken before options.
+std::string continued(const std::string& command, int room) {
+  constexpr std::string_view kBreak = " \\\n ";
+  std::string text;
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < command.size();) {
+    const std::size_t end = std::min(command.find(" --", at + 1), command.size());
+    const std::string_view part = std::string_view(command).substr(at, end - at);
+    if (at > 0 && column + part.size() + 2 > static_cast<std::size_t>(room)) {
+      text += kBreak;
+      column = 1;
+    }
+    text += part;
+    column += part.size();
+    at = end;
+  }
+  return text;
+}
+
+/// Why the verdict is as sure as it is.
+std::string_view basis_of(Confidence confidence) {
+  constexpr std::array<std::string_view, 4> kBases{
+      "what was changed moved the result as this cause predicts",
+      "the evidence of both hosts fits it, and nothing speaks against it",
+      "it fits, but so may something else", "what was changed speaks against it"};
+  return name_of(kBases, confidence);
+}
+
+class Screen {
+ public:
+  Screen(const Document& document, const VerdictOptions& options)
+      : document_(document), options_(options), verdict_(document.findings.front()) {}
+
+  [[nodiscard]] std::string text() {
+    paragraph("Verdict", verdict_.cause, Tone::strong);
+    paragraph("", how_sure(), Tone::plain);
+    section("Evidence", evidence(), kEvidence);
+    section("Tried", tried(), kTried);
+    names("Ruled out", ruled_out(), kNames, ", ");
+    names("Unknown", verdict_.not_evaluated, kMissing, "; ");
+    commands(names_a_cause() ? "Fix" : "Next", fix());
+    if (names_a_cause()) {
+      const std::string command = printable(retest_command(document_, verdict_));
+      commands("Retest", {continued(command, room())});
+    }
+    section("Also", others(), kOthers);
+    return std::move(text_);
+  }
+
+ private:
+  /// Else it says that all is well, or that nobody can tell; its remedy is what to do next.
+  [[nodiscard]] bool names_a_cause() const {
+    return !verdict_.id.starts_with("healthy.") && !verdict_.id.starts_with("unknown.");
+  }
+
+  [[nodiscard]] std::string how_sure() const {
+    const std::string_view basis = names_a_cause() ? basis_of(verdict_.confidence) : "";
+    return fmt::format("{}, {}{}{} ({})", name_of(kSeverities, verdict_.severity),
+                       name_of(kConfidences, verdict_.confidence), basis.empty() ? "" : ": ", basis,
+                       label_of(verdict_));
+  }
+
+  /// Columns behind the labels.
+  [[nodiscard]] int room() const {
+    return std::max(options_.width - static_cast<int>(kLabelWidth), kLeastRoom);
+  }
+
+  /// Lines of text behind a label; `tone` is theirs.
+  void block(std::string_view label, const std::string& lines, Tone tone = Tone::plain) {
+    std::string margin = toned(std::string(label), Tone::strong, options_.color) +
+                         std::string(kLabelWidth - std::min(label.size(), kLabelWidth), ' ');
+    for (std::size_t at = 0; at <= lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', at), lines.size());
+      text_ += margin + toned(lines.substr(at, end - at), tone, options_.color) + "\n";
+      margin.assign(kLabelWidth, ' ');
+      at = end + 1;
+    }
+  }
+
+  void paragraph(std::string_view label, const std::string& line, Tone tone) {
+    block(label, wrapped(line, room(), 0), tone);
+  }
+
+  /// One line each; those beyond `most` are counted.
+  void section(std::string_view label, const Lines& lines, std::size_t most) {
+    const std::size_t shown = lines.size() <= most ? lines.size() : most - 1;
+    Lines texts;
+    for (std::size_t i = 0; i < shown; ++i) {
+      texts.push_back(shortened(lines[i], room()));
+    }
+    if (shown < lines.size()) {
+      texts.push_back(fmt::format("and {} more", lines.size() - shown));
+    }
+    commands(label, texts);
+  }
+
+  /// To be copied: neither wrapped nor shortened.
+  void commands(std::string_view label, const Lines& lines) {
+    if (!lines.empty()) {
+      block(label, fmt::format("{}", fmt::join(lines, "\n")));
+    }
+  }
+
+  /// All in one paragraph.
+  void names(std::string_view label, const Lines& items, std::size_t most,
+             std::string_view separator) {
+    if (items.empty()) {
+      return;
+    }
+    const auto end = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), most));
+    std::string line = fmt::format("{}", fmt::join(items.begin(), end, separator));
+    if (items.size() > most) {
+      line += fmt::format("{}and {} more (--explain)", separator, items.size() - most);
+    }
+    paragraph(label, line, Tone::plain);
+  }
+
+  /// Interventions stand under "Tried".
+  [[nodiscard]] Lines evidence() const {
+    Lines pointers = verdict_.evidence;
+    std::erase_if(pointers, [](const std::string& pointer) {
+      return pointer.starts_with("/interventions/");
+    });
+    return evidence_lines(document_, pointers);
+  }
+
+  [[nodiscard]] Lines tried() const {
+    Lines lines;
+    for (const Intervention& intervention : document_.interventions) {
+      if (intervention.n_pairs > 0) {
+        lines.push_back(intervention_text(intervention));
+      }
+    }
+    return lines;
+  }
+
+  /// What interventions excluded, then what the evidence did, by name.
+  [[nodiscard]] Lines ruled_out() const {
+    Lines lines;
+    const auto add = [&](const std::string& name) {
+      if (std::ranges::find(lines, name) == lines.end()) {
+        lines.push_back(name);
+      }
+    };
+    for (const Finding& finding : document_.findings) {
+      if (finding.confidence == Confidence::excluded) {
+        add(label_of(finding));
+      }
+    }
+    for (const std::string& reason : verdict_.ruled_out) {
+      add(reason.substr(0, reason.find(": ")));
+    }
+    return lines;
+  }
+
+  [[nodiscard]] Lines fix() const {
+    constexpr std::string_view kPlaceholder = "--peer HOST";
+    Lines lines = verdict_.remedy;
+    for (std::string& line : lines) {
+      line = printable(line);
+      const std::size_t at = line.find(kPlaceholder);
+      if (at != std::string::npos) {
+        line.replace(at, kPlaceholder.size(), printable("--peer " + peer_of(document_)));
+      }
+    }
+    return lines;
+  }
+
+  [[nodiscard]] Lines others() const {
+    Lines lines;
+    for (auto finding = document_.findings.begin() + 1; finding != document_.findings.end();
+         ++finding) {
+      if (finding->confidence != Confidence::excluded) {
+        lines.push_back(fmt::format("{}, {}: {} ({})", name_of(kSeverities, finding->severity),
+                                    name_of(kConfidences, finding->confidence), finding->cause,
+                                    label_of(*finding)));
+      }
+    }
+    return lines;
+  }
+
+  const Document& document_;
+  const VerdictOptions& options_;
+  const Finding& verdict_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string verdict_text(const Document& document, const VerdictOptions& options) {
+  return document.findings.empty() ? std::string() : Screen(document, options).text();
+}
+
+}  // namespace netbench::report
