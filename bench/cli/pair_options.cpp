@@ -27,6 +27,9 @@ constexpr const char* kFooter =
     "  netbench pair --peer [fd00::101]:18550 --transport tcp --direction both\n"
     "  netbench pair --peer 192.168.1.101 --resume --json result.json\n";
 
+constexpr std::int64_t kDiagnoseBudgetNs = 10'000'000'000;
+constexpr std::int64_t kDiagnoseShare = 4;  // of a budget that was asked for
+
 /// What is not offered unless it is named: it measures nothing real.
 constexpr std::string_view kSimulation = "sim";
 
@@ -39,6 +42,7 @@ struct Texts {
   std::string mtus;
   std::string profile = "default";
   std::string budget;
+  std::string diagnose_budget;
   std::string link_rate;
   std::string precision;
   bool quick = false;
@@ -109,6 +113,10 @@ void add_plan_options(CLI::App& app, Texts& texts, PairOptions& options) {
       ->group("How long");
   app.add_option("--seed", options.plan.seed, "of the order of the points")->group("How long");
   app.add_option("--budget", texts.budget, "total time, \"45s\" or \"5m\"")->group("How long");
+  app.add_option("--diagnose-budget", texts.diagnose_budget,
+                 "time for changing one thing and looking again, to find out what limits a row "
+                 "(default 10 s, or a quarter of --budget where that is less; 0: none)")
+      ->group("How long");
   app.add_option("--profile", texts.profile, "quick, default or thorough")->group("How long");
   app.add_flag("--quick", texts.quick, "--profile quick")->group("How long");
   app.add_flag("--thorough", texts.thorough, "--profile thorough")->group("How long");
@@ -216,6 +224,17 @@ Status read_tunables(const Texts& texts, std::span<const plan::TransportSpec> sp
   return {};
 }
 
+Status read_diagnose_budget(const Texts& texts, PairOptions& options) {
+  options.diagnose_budget_ns =
+      std::min(kDiagnoseBudgetNs, options.budget_ns.value_or(INT64_MAX) / kDiagnoseShare);
+  if (texts.diagnose_budget.empty()) {
+    return {};
+  }
+  const auto budget = parse_duration_ns(texts.diagnose_budget);
+  options.diagnose_budget_ns = budget.value_or(0);
+  return budget ? Status{} : Status(tl::unexpected(budget.error()));
+}
+
 Status read_times(const Texts& texts, PairOptions& options) {
   const std::string profile = texts.quick ? "quick" : texts.thorough ? "thorough" : texts.profile;
   const auto parsed = plan::parse_profile(profile);
@@ -318,7 +337,7 @@ Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::Plugin
   options.transports_given = !texts.transports.empty();
   for (const Status& step :
        {read_sizes(texts, options.plan), read_tunables(texts, *specs, options.plan),
-        read_times(texts, options), check_outputs(options)}) {
+        read_times(texts, options), read_diagnose_budget(texts, options), check_outputs(options)}) {
     if (!step) {
       return tl::unexpected(step.error());
     }

@@ -19,6 +19,7 @@ struct PairOptions {
   plan::PlanRequest plan;  // without `transports` and `default_mtus`
   bool transports_given = false;
   std::optional<std::int64_t> budget_ns;
+  std::int64_t diagnose_budget_ns = 0;  // for changing one thing to find out what limits a row
   bool force_mtu = false;
   bool ignore_path_mtu = false;
   std::string family = "any";  // any | 4 | 6

@@ -1,70 +1,30 @@
 #include "bench/cli/pair_output.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "bench/cli/parse.hpp"
+#include "bench/cli/text_output.hpp"
 #include "bench/core/clock.hpp"
 #include "bench/core/log.hpp"
 #include "bench/core/units.hpp"
+#include "report/diagnose/diagnose.hpp"
 #include "report/document/redact.hpp"
 #include "report/document/stream_event.hpp"
 #include "report/render/progress.hpp"
 #include "report/render/render.hpp"
+#include "report/render/verdict.hpp"
 
 namespace netbench::cli {
 
 namespace {
 
-constexpr int kDefaultWidth = 120;
-
-int terminal_width(int fd) {
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kDefaultWidth;
-}
-
-bool wants_color(const PairOptions& options) {
-  const char* no_color = std::getenv("NO_COLOR");
-  return !options.no_color && (no_color == nullptr || *no_color == '\0') &&
-         ::isatty(STDOUT_FILENO) == 1;
-}
-
 /// True where standard output carries something for a machine.
 bool stdout_is_taken(const PairOptions& options) {
   return options.stream || options.json == "-" || options.csv == "-" || options.markdown == "-";
-}
-
-Status print_all(const std::string& text) {
-  const bool written =
-      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return written ? Status{}
-                 : Status(fail_errno("output-failed", "standard output cannot be written", errno));
-}
-
-/// Before anything is measured, as far as it can be known then.
-Status check_text_target(const std::string& target) {
-  if (target.empty() || target == "-") {
-    return {};
-  }
-  if (::access(target.c_str(), F_OK) == 0) {
-    return fail("output-exists", fmt::format("{} exists already", target),
-                "Name another file; results are never overwritten.", ExitClass::usage);
-  }
-  const std::string folder = std::filesystem::path(target).parent_path().string();
-  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-    auto failure = fail_errno("output-unwritable", fmt::format("creating {}", target), errno,
-                              ExitClass::usage);
-    failure.value().remedy = "Choose a folder that exists and that you may write to.";
-    return failure;
-  }
-  return {};
 }
 
 }  // namespace
@@ -73,7 +33,7 @@ PairOutput::PairOutput(const PairOptions& options, Document& document)
     : options_(options),
       document_(document),
       progress_(!options.quiet && ::isatty(STDERR_FILENO) == 1),
-      color_(wants_color(options)),
+      color_(wants_color(options.no_color)),
       began_ns_(monotonic_ns()) {}
 
 Result<std::unique_ptr<PairOutput>> PairOutput::create(const PairOptions& options,
@@ -179,17 +139,15 @@ Document PairOutput::public_document() const {
   return options_.redact ? report::redact(document_) : document_;
 }
 
-Status PairOutput::write_text(const std::string& target, const std::string& text) {
-  if (target == "-") {
-    return print_all(text);
+/// The whole report; where nothing was measured the verdict alone, if there is one.
+std::string PairOutput::screen_text(const Document& document) const {
+  const int width = terminal_width(STDOUT_FILENO);
+  if (!document.measurements.empty()) {
+    return report::render_text(document, {color_, width, options_.verbose});
   }
-  std::FILE* file = std::fopen(target.c_str(), "wx");
-  if (file == nullptr) {
-    return fail_errno("output-unwritable", target, errno);
-  }
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  return written && closed ? Status{} : Status(fail_errno("output-failed", target, errno));
+  const bool told =
+      !document.findings.empty() && document.findings.front().id != report::kTooLittle;
+  return told ? report::verdict_text(document, {color_, width}) : std::string();
 }
 
 ExitClass PairOutput::finish() {
@@ -204,9 +162,8 @@ ExitClass PairOutput::finish() {
   if (options_.stream) {
     note_write_failure(print_all(report::finished_event(document) + "\n"));
   }
-  if (!options_.quiet && !stdout_is_taken(options_) && !document.measurements.empty()) {
-    note_write_failure(print_all(
-        report::render_text(document, {color_, terminal_width(STDOUT_FILENO), options_.verbose})));
+  if (!options_.quiet && !stdout_is_taken(options_)) {
+    note_write_failure(print_all(screen_text(document)));
   }
   if (writer_) {
     note_write_failure(writer_->finish(document));

@@ -39,7 +39,7 @@ class PairOutput final : public measure::SweepSink {
   void note_write_failure(const Status& written);
   /// Not the run's failure yet: finish() tries again. Said once.
   void note_partial_failure(const Status& written);
-  [[nodiscard]] Status write_text(const std::string& target, const std::string& text);
+  [[nodiscard]] std::string screen_text(const Document& document) const;
   [[nodiscard]] Document public_document() const;
 
   const PairOptions& options_;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "bench/cli/diagnose_pair.hpp"
 #include "bench/cli/pair_connect.hpp"
 #include "bench/core/clock.hpp"
 #include "bench/core/log.hpp"
@@ -24,6 +25,7 @@
 #include "bench/plan/builder.hpp"
 #include "bench/session/messages.hpp"
 #include "report/bounds/ceiling.hpp"
+#include "report/bounds/rfc6349.hpp"
 #include "report/document/writer.hpp"
 
 namespace netbench::cli {
@@ -65,7 +67,7 @@ class PairRun {
     using Step = Status (PairRun::*)();
     for (const Step step :
          {&PairRun::choose_transports, &PairRun::resume, &PairRun::connect, &PairRun::meet_hosts,
-          &PairRun::probe_path, &PairRun::make_plan, &PairRun::sweep}) {
+          &PairRun::probe_path, &PairRun::make_plan, &PairRun::sweep, &PairRun::experiment}) {
       const Status done = interrupt_.flag() ? interrupted() : (this->*step)();
       if (!done) {
         return interrupt_.flag() ? interrupted() : pair_ ? with_an_agent(done.error()) : done;
@@ -289,19 +291,7 @@ class PairRun {
         [this](std::int64_t bytes) { return set_local_mtu(bytes); },
         [this](std::int64_t bytes) { return set_remote_mtu(bytes); },
         [this](std::int64_t bytes) { return verify_mtu(bytes); });
-    const measure::SweepContext context{channel(),
-                                        plugins_,
-                                        services_,
-                                        local(),
-                                        remote(),
-                                        bytes_of(pair_->agent.address),
-                                        bytes_of(channel().local()),
-                                        shared_interface_,
-                                        *meter_,
-                                        options_.precision > 0 ? options_.precision : 0.01,
-                                        options_.precision > 0 ? options_.precision : 0.005,
-                                        interrupt_.flag()};
-    const Status outcome = measure::run_sweep(plan_, time_, mtu, context, rows_, output_);
+    const Status outcome = measure::run_sweep(plan_, time_, mtu, sweep_context(), rows_, output_);
     for (Measurement& row : rows_) {
       finish_row(row);
     }
@@ -309,7 +299,40 @@ class PairRun {
     return outcome;
   }
 
-  /// What needs the facts of both hosts: the wire's ceiling, and the harness's own share.
+  [[nodiscard]] measure::SweepContext sweep_context() {
+    return {channel(),
+            plugins_,
+            services_,
+            local(),
+            remote(),
+            bytes_of(pair_->agent.address),
+            bytes_of(channel().local()),
+            shared_interface_,
+            *meter_,
+            options_.precision > 0 ? options_.precision : 0.01,
+            options_.precision > 0 ? options_.precision : 0.005,
+            interrupt_.flag()};
+  }
+
+  /// Changes one thing at a time where the rows leave open what limits them. A peer that is lost
+  /// here costs no result.
+  [[nodiscard]] Status experiment() {
+    if (options_.diagnose_budget_ns == 0) {
+      return {};
+    }
+    const measure::SweepContext context = sweep_context();
+    const auto say = [this](const std::string& text) { output_.say(text); };
+    const Status tried = try_experiments(
+        document_, {plan_, specs_, context, mtu_of(local()), options_.diagnose_budget_ns, say});
+    if (!tried && !interrupt_.flag()) {
+      log(LogLevel::warning,
+          "what limits the rows was not tried to the end: " + tried.error().message);
+    }
+    return {};
+  }
+
+  /// What needs the facts of both hosts: the wire's ceiling with what is measured against it, and
+  /// the harness's own share.
   void finish_row(Measurement& row) {
     measure::note_counters(row);
     report::CeilingOptions ceiling_options;
@@ -320,6 +343,7 @@ class PairRun {
     const report::Ceiling ceiling = report::wire_ceiling(row, local(), remote(), ceiling_options);
     row.summary.ceiling_bps = ceiling.goodput_bps;
     row.summary.ceiling_note = ceiling.note;
+    report::add_rfc6349(row);
     if (measure::harness_counts(row, document_.run.harness_ns_per_message.value_or(0))) {
       row.flags.insert("harness_cost");
     }

@@ -221,7 +221,7 @@ class Engine {
   }
 
   [[nodiscard]] static Finding cannot_tell() {
-    Finding finding = verdict("unknown.too-little", Severity::info, Confidence::possible,
+    Finding finding = verdict(std::string(kTooLittle), Severity::info, Confidence::possible,
                               "Cannot tell: the document has too little to go by.");
     finding.remedy = {"netbench doctor --peer HOST", "netbench pair --peer HOST"};
     return finding;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/model/document.hpp"
@@ -40,6 +41,9 @@ struct Diagnosis {
   /// What would decide, most telling first; empty where the verdict stands.
   std::vector<Experiment> experiments;
 };
+
+/// The id of the verdict on a document that has too little to go by.
+inline constexpr std::string_view kTooLittle = "unknown.too-little";
 
 /// Pure: the same document gives the same diagnosis. Parts of the document may be missing.
 [[nodiscard]] Diagnosis diagnose(const Document& document);
