@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "bench/core/units.hpp"
 #include "report/bounds/pcie.hpp"
@@ -19,22 +20,54 @@ constexpr double kFastLink_bps = 100e9;
 constexpr double kSmallPayload_bytes = 256;
 constexpr double kSmallRead_bytes = 512;
 
-/// One link of PCI Express as it runs and as it could: of the card, or of a bridge above it.
+/// One link of PCI Express as it runs and as it could: of a card, or of a bridge above one.
 struct Slot {
   std::string name;
   std::optional<double> gtps, max_gtps, lanes, max_lanes;
+  double wanted_bps = 0;  // link rates of the ports of one card; 0: not known
 };
 
+/// "0000:05:00" of "0000:05:00.1": the ports of a card are functions of one device.
+std::string card_of(Look& look, End end, const std::string& device) {
+  const auto address = look.fact_text(end, fmt::format("if.{}.pcie.address", device));
+  return address ? address->substr(0, address->rfind('.')) : device;
+}
+
+std::vector<Slot> cards_of(Look& look, End end) {
+  std::map<std::string, Slot> cards;
+  for (const std::string& device : fact_names(look, end, "if.", ".pcie.speed_gtps")) {
+    const auto number = [&](const char* what) {
+      return look.fact(end, fmt::format("if.{}.{}", device, what));
+    };
+    auto [card, is_new] = cards.try_emplace(card_of(look, end, device));
+    Slot& slot = card->second;
+    slot.wanted_bps += number("speed_bps").value_or(0);
+    slot.name = is_new ? fmt::format("{}'s {}", look.host_name(end), device)
+                       : fmt::format("{} and {}", slot.name, device);
+    slot.gtps = number("pcie.speed_gtps");
+    slot.max_gtps = number("pcie.max_speed_gtps");
+    slot.lanes = number("pcie.width_lanes");
+    slot.max_lanes = number("pcie.max_width_lanes");
+  }
+  std::vector<Slot> slots;
+  for (auto& [address, slot] : cards) {
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
 std::vector<Slot> slots_of(Look& look, End end) {
-  std::vector<Slot> slots = {{device_of(look, end), look.fact(end, "if.*.pcie.speed_gtps"),
-                              look.fact(end, "if.*.pcie.max_speed_gtps"),
-                              look.fact(end, "if.*.pcie.width_lanes"),
-                              look.fact(end, "if.*.pcie.max_width_lanes")}};
+  std::vector<Slot> slots = cards_of(look, end);
+  double largest = 0;
+  for (const Slot& card : slots) {
+    largest = std::max(largest, card.wanted_bps);
+  }
   for (const std::string& bdf : fact_names(look, end, "pcie.", ".speed_gts")) {
-    const auto key = [&](const char* what) { return fmt::format("pcie.{}.{}", bdf, what); };
-    slots.push_back({fmt::format("bridge {} of {}", bdf, look.host_name(end)),
-                     look.fact(end, key("speed_gts")), look.fact(end, key("max_speed_gts")),
-                     look.fact(end, key("width")), look.fact(end, key("max_width"))});
+    const auto number = [&](const char* what) {
+      return look.fact(end, fmt::format("pcie.{}.{}", bdf, what));
+    };
+    slots.push_back({fmt::format("bridge {} of {}", bdf, look.host_name(end)), number("speed_gts"),
+                     number("max_speed_gts"), number("width"), number("max_width"), largest});
   }
   std::erase_if(slots, [](const Slot& slot) { return !slot.gtps || !slot.lanes; });
   return slots;
@@ -58,23 +91,24 @@ std::vector<std::string> better_slot(const Look& look, End end) {
 }
 
 Verdict narrow_slot(Look& look, End end) {
-  const auto speed = look.fact(end, "if.*.speed_bps");
-  const auto slots = slots_of(look, end);
-  if (!speed || slots.empty()) {
-    return unknown(fmt::format("{}: slot or link rate not known", device_of(look, end)));
+  std::vector<Verdict> verdicts;
+  for (const Slot& slot : slots_of(look, end)) {
+    const double usable = pcie_usable_bps(*slot.gtps, *slot.lanes);
+    const std::string why =
+        fmt::format("{}, {} usable for links of {}", text_of(slot), format_bits_per_second(usable),
+                    format_bits_per_second(slot.wanted_bps));
+    if (slot.wanted_bps <= 0) {
+      verdicts.push_back(unknown(text_of(slot) + "; link rate not known"));
+    } else if (usable >= slot.wanted_bps) {
+      verdicts.push_back(silent(why));
+    } else {
+      verdicts.push_back(fires(is_degraded(slot) ? Confidence::likely : Confidence::possible,
+                               1 - usable / slot.wanted_bps, why,
+                               "a slot carries less than the card's links: " + why,
+                               better_slot(look, end)));
+    }
   }
-  const auto narrowest = std::ranges::min_element(
-      slots, {}, [](const Slot& slot) { return pcie_usable_bps(*slot.gtps, *slot.lanes); });
-  const double usable = pcie_usable_bps(*narrowest->gtps, *narrowest->lanes);
-  const std::string why =
-      fmt::format("{}, {} usable for a link of {}", text_of(*narrowest),
-                  format_bits_per_second(usable), format_bits_per_second(*speed));
-  if (usable >= *speed) {
-    return silent(why);
-  }
-  return fires(is_degraded(*narrowest) ? Confidence::likely : Confidence::possible,
-               1 - usable / *speed, why, "a slot carries less than the card's link: " + why,
-               better_slot(look, end));
+  return nearest_of(verdicts, fmt::format("{}: slot not read", device_of(look, end)));
 }
 
 Verdict degraded_slot(Look& look, End end) {
@@ -116,6 +150,7 @@ Verdict small_payload(Look& look, End end) {
 struct Uplink {
   double wanted_bps = 0;
   std::vector<std::string> devices;
+  std::set<std::string> cards;
 };
 
 /// The bridges on the way to every interface whose place is known ("root > bridge > card").
@@ -130,6 +165,7 @@ std::map<std::string, Uplink> uplinks_of(Look& look, End end) {
       Uplink& uplink = uplinks[before == std::string::npos ? path : path.substr(before + 2)];
       uplink.wanted_bps += *speed;
       uplink.devices.push_back(device);
+      uplink.cards.insert(card_of(look, end, device));
     }
   }
   return uplinks;
@@ -147,7 +183,7 @@ std::optional<Verdict> uplink_verdict(Look& look, End end, const std::string& br
       fmt::format("{} of {} hang below bridge {}: {} wanted, {} usable",
                   fmt::join(uplink.devices, " and "), look.host_name(end), bridge,
                   format_bits_per_second(uplink.wanted_bps), format_bits_per_second(usable));
-  if (uplink.devices.size() < 2 || usable >= uplink.wanted_bps) {
+  if (uplink.cards.size() < 2 || usable >= uplink.wanted_bps) {
     return silent(why);
   }
   return fires(Confidence::likely, 1 - usable / uplink.wanted_bps, why,

@@ -70,6 +70,16 @@ bool has_checksum_engine(Look& look, End end) {
   return driver && std::ranges::find(kNone, *driver) == kNone.end();
 }
 
+/// A paravirtual sender leaves checksums to whoever takes the packet out of the host: where nobody
+/// does, every packet is wrong. That is common, and a path that rewrites packets is rare.
+bool leaves_checksums_to_the_host(Look& look) {
+  constexpr std::array<std::string_view, 5> kParavirtual = {"virtio_net", "tun", "vmxnet3", "vif",
+                                                            "xen_netfront"};
+  const auto driver = look.fact_text(End::sender, "if.*.driver");
+  return driver && std::ranges::find(kParavirtual, *driver) != kParavirtual.end() &&
+         look.fact(End::sender, "if.*.offload.tx_checksum") == 1.0;
+}
+
 std::optional<double> lost_segments(Look& look) {
   const auto all = look.total(End::sender, "tcp_info.total_retrans");
   const auto spurious = look.total(End::sender, "tcp_info.dsack_dups");
@@ -80,7 +90,8 @@ Verdict checksum_verdict(Look& look, double sums, const std::string& why) {
   const std::string device = look.interface(End::receiver);
   const Intervention* moved = look.moved("offload-off");
   const bool cured = moved != nullptr && moved->ratio_low > 1.1;
-  return fires(cured ? Confidence::confirmed : Confidence::likely, 0.85, why,
+  return fires(cured ? Confidence::confirmed : Confidence::likely,
+               leaves_checksums_to_the_host(look) ? 1 : 0.85, why,
                fmt::format("{} gets {:.0f} packets with wrong checksums over a clean link: an "
                            "offload of a card or driver at one end is faulty, or a virtual device "
                            "left the checksum unfinished",
