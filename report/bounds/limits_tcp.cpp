@@ -37,13 +37,14 @@ std::optional<double> round_trip_us(RowReader& row) {
   return positive(row.typical(Role::sender, "tcp_info.rtt_us"));
 }
 
-/// The largest window the receiver offered, all connections together.
+/// The largest window the receiver offered in a round, all connections together: its median over
+/// the rounds, as the goodput is.
 std::optional<double> offered_window(RowReader& row) {
   for (const auto& [role, key] : {std::pair(Role::sender, "tcp_info_max.snd_wnd"),
                                   std::pair(Role::sender, "tcp_info.snd_wnd"),
                                   std::pair(Role::receiver, "tcp_info_max.rcv_wnd"),
                                   std::pair(Role::receiver, "tcp_info.rcv_wnd")}) {
-    if (const auto window = positive(row.largest(role, key))) {
+    if (const auto window = positive(row.typical(role, key))) {
       return window;
     }
   }

@@ -19,12 +19,16 @@ namespace {
 // reader blocked more than 0.9 of its time. Contention for CPUs alone reaches 0.41 of busy time,
 // 30 times below the bound.
 constexpr double kNear = 0.6;
+constexpr double kNearWhenPaced = 0.4;
 constexpr double kBroken = 1.3;
 constexpr double kHeldBack = 0.3;
 constexpr double kHeldBackMostly = 0.8;
 constexpr double kReaderBlocked = 0.8;
 /// Linux lets autotuning end a page short of tcp_rmem[2] (ip-sysctl, tcp_rmem).
 constexpr double kAtCeiling = 0.95;
+/// SO_RCVLOWAT raises the buffer to at most half of tcp_rmem[2] (net/ipv4/tcp.c, tcp_set_rcvlowat),
+/// and with such a mark autotuning stays there (measured: exactly half, two rounds of three).
+constexpr double kAtCeilingOfMark = 0.45;
 /// Largest window without the scale option (RFC 7323, section 2.2).
 constexpr double kUnscaled = 65'535;
 constexpr double kScaleOption = 4;  // TCPI_OPT_WSCALE of linux/tcp.h
@@ -51,8 +55,8 @@ double streams_of(Look& look) {
 }
 
 double window_of_one(Look& look) {
-  const auto largest = look.largest(End::sender, "tcp_info_max.snd_wnd");
-  const auto typical = largest ? largest : look.largest(End::sender, "tcp_info.snd_wnd");
+  const auto largest = look.typical(End::sender, "tcp_info_max.snd_wnd");
+  const auto typical = largest ? largest : look.typical(End::sender, "tcp_info.snd_wnd");
   return typical.value_or(0) / streams_of(look);
 }
 
@@ -90,8 +94,9 @@ Tuning tuning_of(Look& look, Window& window) {
     return Tuning::unknown;
   }
   window.buffer_bytes = *window.buffer_bytes / streams_of(look);
-  return *window.buffer_bytes >= kAtCeiling * *window.ceiling_bytes ? Tuning::at_ceiling
-                                                                    : Tuning::tuned;
+  const bool marked = look.setting(End::receiver, "tcp.lowat").value_or(1) > 1;
+  const double share = marked ? kAtCeilingOfMark : kAtCeiling;
+  return *window.buffer_bytes >= share * *window.ceiling_bytes ? Tuning::at_ceiling : Tuning::tuned;
 }
 
 std::string evidence_text(const Bound& bound, const Window& window) {
@@ -117,7 +122,9 @@ std::variant<Window, Verdict> limiting_window(Look& look) {
   if (window.nearness > kBroken) {
     return unknown(window.text + ": more than it allows, so it was not the window in effect");
   }
-  if (window.nearness < kNear || window.share.value_or(1) < kHeldBack) {
+  const std::string congestion = congestion_of(look);
+  const double near = congestion.empty() || is_loss_based(congestion) ? kNear : kNearWhenPaced;
+  if (window.nearness < near || window.share.value_or(1) < kHeldBack) {
     return silent(window.text);
   }
   const auto blocked = blocked_share(look, End::receiver);

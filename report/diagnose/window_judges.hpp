@@ -15,6 +15,8 @@ namespace netbench::report {
 // send_rules.cpp: what the sender lets out.
 [[nodiscard]] Verdict judge_send_buffer(Look& look);
 [[nodiscard]] Verdict judge_pacing(Look& look);
+
+// congestion_rules.cpp: how the sender finds its rate.
 [[nodiscard]] Verdict judge_growing(Look& look);
 [[nodiscard]] Verdict judge_slow_start_after_idle(Look& look);
 [[nodiscard]] Verdict judge_options_off(Look& look);

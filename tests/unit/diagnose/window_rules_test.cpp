@@ -87,6 +87,21 @@ TEST(WindowRules, NameTheCeilingOfAutotuning) {
   EXPECT_EQ(verdict.remedy.front(), "on nb-b: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 1048576\"");
 }
 
+TEST(WindowRules, KnowThatALowWaterMarkEndsAtHalfOfTheCeiling) {
+  RowBuilder row = row_of({.mbps = 41.5,
+                           .srtt_us = 16'492,
+                           .min_us = 15'526,
+                           .rwnd = 0.94,
+                           .notsent_bytes = 534e3,
+                           .window_bytes = 112'768});
+  row.effective("tcp.lowat", std::int64_t{93'184}).receiver({{"sock.rcvbuf_bytes", 186'368}});
+  test::DocumentBuilder builder;
+  builder.fact("sysctl.net.ipv4.tcp_moderate_rcvbuf", std::int64_t{1})
+      .fact("sysctl.net.ipv4.tcp_rmem_max_bytes", std::int64_t{372'736})
+      .row(row);
+  EXPECT_EQ(serious_classes_of(builder.build()), "W02");
+}
+
 TEST(WindowRules, NameAutotuningThatIsOff) {
   RowBuilder row = row_of({.mbps = 24.3,
                            .srtt_us = 20'538,
@@ -211,6 +226,19 @@ TEST(SendRules, NameItWithBbrTooAndAtTheKernelsCeiling) {
   test::DocumentBuilder builder;
   builder.fact("sysctl.net.ipv4.tcp_wmem_max_bytes", std::int64_t{131'072}).row(row);
   EXPECT_EQ(serious_classes_of(builder.build()), "W05");
+}
+
+TEST(SendRules, KnowThatPacingKeepsSomeOfASmallBufferUnsent) {
+  test::Signature bbr = small_send_buffer();
+  bbr.mbps = 49.4;
+  bbr.srtt_us = 9'607;
+  bbr.min_us = 9'272;
+  bbr.sndbuf = 0.35;
+  bbr.notsent_bytes = 14'480;
+  bbr.congestion = "bbr";
+  RowBuilder row = row_of(bbr);
+  row.asked("tcp.sndbuf", std::int64_t{40'960}).sender({{"sock.sndbuf_bytes", 81'920}});
+  EXPECT_EQ(serious_classes_of(lab().row(row).build()), "W05");
 }
 
 TEST(SendRules, LeaveABufferAloneInWhichDataWaits) {
