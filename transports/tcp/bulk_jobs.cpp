@@ -1,10 +1,20 @@
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
+#include "transports/sdk/error.hpp"
+#include "transports/sdk/loops.hpp"
+#include "transports/sdk/workers.hpp"
 #include "transports/tcp/bulk_flow.hpp"
+#include "transports/tcp/options.hpp"
+#include "transports/tcp/stream_endpoints.hpp"
+#include "transports/tcp/tables.hpp"
 #include "transports/tcp/throttle.hpp"
 
 /// The threads of a BulkFlow: their ends are chosen here, once, so that no loop asks for an option.
