@@ -124,6 +124,21 @@ def hogs(host: str, count: int) -> tuple[Stay, ...]:
     return (Stay(host, ("sh", "-c", "while :; do :; done")),) * count
 
 
+FAR_ADDRESS = "10.1.2.1"
+
+
+def two_subnets(mtu: int = 0) -> tuple[Step, ...]:
+    """10.1.1.1 at a and 10.1.2.1 at b, the router between them their gateway; with its MTU."""
+    lock = f" mtu lock {mtu}" if mtu else ""
+    steps = (ip("m", "addr add 10.1.1.254/24 dev a0"), ip("m", "addr add 10.1.2.254/24 dev b0"),
+             ip("a", "addr add 10.1.1.1/24 dev eth0"), ip("b", "addr add 10.1.2.1/24 dev eth0"),
+             ip("a", "route add 10.1.2.0/24 via 10.1.1.254"),
+             ip("b", "route add 10.1.1.0/24 via 10.1.2.254"))
+    routes = (ip("m", f"route replace 10.1.1.0/24 dev a0 src 10.1.1.254{lock}"),
+              ip("m", f"route replace 10.1.2.0/24 dev b0 src 10.1.2.254{lock}"))
+    return (*steps, *routes) if mtu else steps
+
+
 def second_cable(mbits: int) -> tuple[Step, ...]:
     """eth1 between the hosts, 192.168.2.100 and .101, shaped both ways. {a}, {b}: namespaces."""
     make = "ip -n {a} link add eth1 type veth peer name eth1 netns {b}"

@@ -60,7 +60,8 @@ class Case:
 
     wanted: the classes that may come first; more than one only where physics makes them equal.
     also: true besides. never: must not be claimed at all. parts: a mix, one class of each group
-    must be named. kind: single, mix, healthy. busy: starved on purpose, so never void.
+    must be named. kind: single, mix, healthy. any_load: judged however busy the machine is: starved
+    on purpose, or wrong at rest. watch: only rows of this direction tell whether the run is void.
     """
 
     name: str
@@ -70,7 +71,8 @@ class Case:
     never: tuple[str, ...] = ()
     parts: tuple[tuple[str, ...], ...] = ()
     kind: str = "single"
-    busy: bool = False
+    any_load: bool = False
+    watch: str = ""
     ci: bool = False
 
     @property

@@ -35,15 +35,15 @@ def capture(rng: random.Random) -> Setup:
 
 
 CASES = (
-    Case("K04-receiver", ("K04",), lambda rng: busy_core(rng, "b", "forward"), busy=True,
+    Case("K04-receiver", ("K04",), lambda rng: busy_core(rng, "b", "forward"), any_load=True,
          never=("W01", "Q04"), ci=True),
-    Case("K04-sender", ("K04",), lambda rng: busy_core(rng, "a", "forward"), busy=True,
+    Case("K04-sender", ("K04",), lambda rng: busy_core(rng, "a", "forward"), any_load=True,
          never=("W07", "Q04")),
-    Case("K04-reverse", ("K04",), lambda rng: busy_core(rng, "a", "reverse"), busy=True,
+    Case("K04-reverse", ("K04",), lambda rng: busy_core(rng, "a", "reverse"), any_load=True,
          never=("W01", "Q04")),
-    Case("K05-receiver", ("K05",), lambda rng: quota(rng, "b", "forward"), busy=True,
+    Case("K05-receiver", ("K05",), lambda rng: quota(rng, "b", "forward"), any_load=True,
          also=("K04",), never=("W01",), ci=True),
-    Case("K05-sender", ("K05",), lambda rng: quota(rng, "a", "forward"), busy=True,
+    Case("K05-sender", ("K05",), lambda rng: quota(rng, "a", "forward"), any_load=True,
          also=("K04",), never=("W07",)),
     Case("K14-forward", ("K14",), lambda rng: datagram_buffer(rng, "forward"), ci=True),
     Case("K14-reverse", ("K14",), lambda rng: datagram_buffer(rng, "reverse")),

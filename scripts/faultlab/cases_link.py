@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-from .build import (SENDER, Setup, ip, mbit, percent, round_trips, second_cable, shaped, shell,
-                    stream)
-from .case import Case, Do, Stay
+from .build import SENDER, ip, mbit, percent, second_cable, shaped, shell, stream
+from .case import Case, Do, Setup, Stay
 
 HOSTS_FILE = "127.0.0.1 localhost\\n192.168.1.100 nb-a\\n192.168.2.101 nb-b\\n"
 
@@ -67,8 +66,8 @@ def other_plane(rng: random.Random) -> Setup:
 
 def corrupted(rng: random.Random, way: str) -> Setup:
     share = percent(rng, 0.3, 1.5)
-    return Setup({"delay": "2ms", "corrupt": f"{share}%", "only": way, "seed": str(rng.randint(1, 99))},
-                 (), stream("forward" if way == "ab" else "reverse", budget="5s"),
+    bed = {"delay": "2ms", "corrupt": f"{share}%", "only": way, "seed": str(rng.randint(1, 99))}
+    return Setup(bed, (), stream("forward" if way == "ab" else "reverse", budget="5s"),
                  {"corrupted": f"{share} %"})
 
 

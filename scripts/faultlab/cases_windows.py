@@ -15,9 +15,9 @@ def receive_buffer(rng: random.Random, direction: str, **options: str) -> Setup:
                  {"rcvbuf": size, "delay": wait})
 
 
-def receive_buffer_lan(rng: random.Random) -> Setup:
-    size = kib(rng, 3, 6)
-    return Setup({}, (), stream(tcp__rcvbuf=size), {"rcvbuf": size})
+def receive_buffer_near(rng: random.Random) -> Setup:
+    size, wait = kib(rng, 8, 16), delay(rng, 0.5, 1)
+    return Setup({"delay": wait}, (), stream(tcp__rcvbuf=size), {"rcvbuf": size, "delay": wait})
 
 
 def autotuning_ceiling(rng: random.Random, direction: str, **options: str) -> Setup:
@@ -66,7 +66,7 @@ CASES = (
     Case("W01-reno", ("W01",), lambda rng: receive_buffer(rng, "forward", tcp__congestion="reno")),
     Case("W01-bbr", ("W01",), lambda rng: receive_buffer(rng, "forward", tcp__congestion="bbr")),
     Case("W01-4-streams", ("W01",), lambda rng: receive_buffer(rng, "forward", tcp__streams="4")),
-    Case("W01-lan", ("W01",), receive_buffer_lan),
+    Case("W01-short-path", ("W01",), receive_buffer_near),
     Case("W02-forward", ("W02",), lambda rng: autotuning_ceiling(rng, "forward"), ci=True),
     Case("W02-reverse", ("W02",), lambda rng: autotuning_ceiling(rng, "reverse")),
     Case("W02-bbr", ("W02",),

@@ -73,18 +73,18 @@ class Engine:
             outcome = (look_at_tree(self._programs, setup) if setup.tree
                        else slot.run(self._programs, setup))
             self._save(case, outcome)
-            wait = verdict.wait_share(outcome.document)
-            if case.busy or not verdict.is_void(outcome.document):
+            wait = verdict.wait_share(outcome.document, case.watch)
+            if wait is None or case.any_load or not verdict.is_void(wait):
                 break
-            waits.append(wait or 0)
-            progress.void(case, waits[-1], number)
+            waits.append(wait)
+            progress.void(case, wait, number)
         return self._judged(case, setup, outcome, tuple(waits), number)
 
     def _judged(self, case: Case, setup: Setup, outcome: Outcome, waits: tuple[float, ...],
                 tries: int) -> Result:
         claims = tuple(verdict.claims(findings_of(outcome.document)))
         return Result(case, setup, claims, outcome.problem, outcome.seconds, tries, waits,
-                      verdict.wait_share(outcome.document))
+                      verdict.wait_share(outcome.document, case.watch))
 
     def _save(self, case: Case, outcome: Outcome) -> None:
         if self._keep and outcome.document:
@@ -101,8 +101,8 @@ def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
         if not path.exists():
             continue
         document = json.loads(path.read_text())
-        wait = verdict.wait_share(document)
-        waits = (wait,) if wait is not None and verdict.is_void(document) and not case.busy else ()
+        wait = verdict.wait_share(document, case.watch)
+        waits = (wait,) if wait is not None and verdict.is_void(wait) and not case.any_load else ()
         try:
             claims, problem = tuple(verdict.claims(programs.diagnose(path))), ""
         except LabError as error:

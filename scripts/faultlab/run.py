@@ -41,8 +41,9 @@ class Programs:
 
     def diagnose(self, path: Path) -> list[Mapping[str, Any]]:
         """Findings of a saved document, judged again."""
-        done = subprocess.run([self.netbench, "diagnose", path, "--json"], text=True, check=False,
-                              capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+        done = subprocess.run([self.netbench, "diagnose", path, "--json", "-"], text=True,
+                              check=False, capture_output=True, timeout=60,
+                              stdin=subprocess.DEVNULL)
         try:
             told = json.loads(done.stdout)
         except ValueError as error:
@@ -51,9 +52,7 @@ class Programs:
 
 
 def findings_of(told: Any) -> list[Mapping[str, Any]]:
-    """The findings in a document, in what `diagnose --json` writes, or in a list of that."""
-    if isinstance(told, list):
-        return [finding for one in told for finding in findings_of(one)]
+    """The findings in a document, or in what `diagnose --json` writes of one."""
     return list(told.get("findings", []))
 
 

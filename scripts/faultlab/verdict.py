@@ -31,10 +31,12 @@ def claims(findings: Iterable[Mapping[str, Any]]) -> list[Claim]:
             if one["severity"] != "info" and one["confidence"] != "excluded"]
 
 
-def wait_share(document: Mapping[str, Any]) -> float | None:
+def wait_share(document: Mapping[str, Any], direction: str = "") -> float | None:
     """The largest share of their time that the sending or the receiving threads of one end waited
-    for a CPU in one row; None where the document does not tell."""
-    shares = [share for row in document.get("measurements", ()) for share in _row_shares(row)]
+    for a CPU in one row, of this direction if one is given; None where the document does not tell.
+    """
+    shares = [share for row in document.get("measurements", ())
+              if direction in ("", row.get("direction")) for share in _row_shares(row)]
     return max(shares, default=None)
 
 
@@ -47,6 +49,6 @@ def _row_shares(row: Mapping[str, Any]) -> Iterable[float]:
                 yield sum(one.get(f"{role}.wait_s", 0) for one in counters) / elapsed
 
 
-def is_void(document: Mapping[str, Any]) -> bool:
+def is_void(share: float | None) -> bool:
     """Whether other work on this machine was in the way. What cannot be told is not void."""
-    return (wait_share(document) or 0) > MAX_WAIT_SHARE
+    return share is not None and share > MAX_WAIT_SHARE
