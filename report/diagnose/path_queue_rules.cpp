@@ -48,10 +48,6 @@ std::optional<std::string> queue_is_elsewhere(Look& look, const RoundTrip& trip)
     }
   }
   const double queued_bytes = look.goodput_bps().value_or(0) / 8 * trip.queued_us() * 1e-6;
-  const auto unread = look.typical(End::receiver, "sock.rmem_alloc_bytes");
-  if (unread && *unread > queued_bytes / 2) {
-    return fmt::format("{:.0f} kB wait in the receiver's socket", *unread / 1e3);
-  }
   const auto own = look.typical(End::sender, "qdisc.*.backlog_bytes");
   return own && *own > queued_bytes / 2
              ? std::optional(fmt::format("{:.0f} kB wait before the sender's device", *own / 1e3))

@@ -146,7 +146,8 @@ Verdict judge_send_buffer(Look& look) {
   }
   const bool empty = look.typical(End::sender, "tcp_info.notsent_bytes") == 0.0;
   const bool proof = empty || ran_empty(look);
-  if (buffer.nearness < (proof ? kNearWithProof : kNear)) {
+  const bool set = buffer.tuning == Tuning::asked;
+  if (buffer.nearness < (set && proof ? kNearWithProof : kNear)) {
     return silent(buffer.text);
   }
   return buffer.tuning == Tuning::unknown && !proof

@@ -21,7 +21,9 @@ const Signature kRemoteBucket{
     .mbps = 95.6, .srtt_us = 55'514, .min_us = 5, .resent = 0.0011, .notsent_bytes = 775e3};
 
 TEST(PathRules, NameARemoteBottleneckByItsQueue) {
-  const Document document = lab().row(row_of(kRemoteBucket)).build();
+  RowBuilder row = row_of(kRemoteBucket);
+  row.receiver({{"sock.rmem_alloc_bytes", 591'032}});  // waits for a low-water mark of 1 MiB
+  const Document document = lab().row(row).build();
   EXPECT_EQ(serious_classes_of(document), "Q01");
   const Verdict verdict = path_verdict("path.remote-bottleneck", document);
   EXPECT_EQ(verdict.cause,
@@ -209,6 +211,15 @@ TEST(PathRules, NameAShallowBufferBetweenTwoSpeeds) {
   EXPECT_EQ(fired(document, Scope::stream).front().class_id, "Q02");
   EXPECT_EQ(path_verdict("path.shallow-buffer", document).remedy.front(),
             "on nb-a: tc qdisc replace dev eth0 root fq maxrate 900mbit");
+}
+
+TEST(PathRules, SuspectAShortQueueWhereSegmentsAreLostInBursts) {
+  RowBuilder row = row_of(
+      {.mbps = 61.4, .srtt_us = 6'315, .min_us = 5'000, .resent = 0.011, .notsent_bytes = 166e3});
+  row.sender({{"netstat.TCPSackRecovery", 31}});
+  EXPECT_EQ(serious_classes_of(lab().fact("if.eth0.offload.tso", false).row(row).build()), "Q02");
+  // Behind segmentation offload a dropped packet is a burst by itself.
+  EXPECT_EQ(serious_classes_of(lab().fact("if.eth0.offload.tso", true).row(row).build()), "Q04");
 }
 
 TEST(PathRules, SuspectAShallowBufferFromTheRatesOfATicket) {
