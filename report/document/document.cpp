@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <string_view>
 
 #include "bench/core/units.hpp"
 #include "bench/model/codec.hpp"
@@ -23,6 +23,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kChunkBytes = 1 << 16;
+/// Files up to this are parsed from memory, which is faster.
+constexpr std::uintmax_t kHeldBytes = std::uintmax_t{64} << 20;
 
 tl::unexpected<Error> unreadable(const std::string& name, const std::string& why) {
   return fail("document-unreadable", fmt::format("reading {}: {}", name, why));
@@ -48,20 +50,13 @@ Result<std::string> slurp(std::istream& stream, const std::string& name, const R
   return text;
 }
 
-/// Scans, rewinds, parses, upgrades, decodes.
-Result<Document> read_stream(std::istream& stream, const std::string& name,
+/// Upgrades and decodes a tree of that version.
+Result<Document> document_of(json tree, const SchemaVersion& version, const std::string& name,
                              const ReadLimits& limits) {
-  const Result<SchemaVersion> version = scan_document(stream, name, limits);
-  if (!version) {
-    return tl::unexpected<Error>(version.error());
-  }
-  stream.clear();
-  stream.seekg(0);
-  json tree = json::parse(stream, nullptr, false);
   if (tree.is_discarded()) {
     return unreadable(name, "the file changed while it was read");
   }
-  if (Status upgraded = upgrade_document(tree, version->major); !upgraded) {
+  if (Status upgraded = upgrade_document(tree, version.major); !upgraded) {
     return tl::unexpected<Error>(with_context(upgraded.error(), name));
   }
   Result<Document> document = decode_document(tree, limits.by_hand);
@@ -71,6 +66,25 @@ Result<Document> read_stream(std::istream& stream, const std::string& name,
     }
   }
   return document.map_error([&](const Error& error) { return with_context(error, name); });
+}
+
+/// A file that is too large to hold as text: read twice.
+Result<Document> read_stream(std::istream& stream, const std::string& name,
+                             const ReadLimits& limits) {
+  const Result<SchemaVersion> version = scan_document(stream, name, limits);
+  if (!version) {
+    return tl::unexpected<Error>(version.error());
+  }
+  stream.clear();
+  stream.seekg(0);
+  return document_of(json::parse(stream, nullptr, false), *version, name, limits);
+}
+
+Result<Document> read_text(std::istream& stream, const std::string& name,
+                           const ReadLimits& limits) {
+  return slurp(stream, name, limits).and_then([&](const std::string& text) {
+    return parse_document(text, name, limits);
+  });
 }
 
 template <class T>
@@ -96,10 +110,11 @@ Result<Document> read_document(const std::string& path, const ReadLimits& limits
     if (!file) {
       return unreadable(name, std::strerror(errno));
     }
-    if (std::filesystem::file_size(path, failure) > limits.max_bytes) {
+    const std::uintmax_t size = std::filesystem::file_size(path, failure);
+    if (size > limits.max_bytes) {
       return too_large(name, limits);
     }
-    return read_stream(file, name, limits);
+    return size > kHeldBytes ? read_stream(file, name, limits) : read_text(file, name, limits);
   }
   std::ifstream pipe;
   if (!is_stdin) {
@@ -111,9 +126,7 @@ Result<Document> read_document(const std::string& path, const ReadLimits& limits
       return unreadable(name, std::strerror(errno));
     }
   }
-  return slurp(is_stdin ? std::cin : pipe, name, limits).and_then([&](const std::string& text) {
-    return parse_document(text, name, limits);
-  });
+  return read_text(is_stdin ? std::cin : pipe, name, limits);
 }
 
 Result<Document> parse_document(const std::string& text, const std::string& name,
@@ -121,8 +134,11 @@ Result<Document> parse_document(const std::string& text, const std::string& name
   if (text.size() > limits.max_bytes) {
     return too_large(name, limits);
   }
-  std::istringstream stream(text);
-  return read_stream(stream, name, limits);
+  const Result<SchemaVersion> version = scan_document(std::string_view(text), name, limits);
+  if (!version) {
+    return tl::unexpected<Error>(version.error());
+  }
+  return document_of(json::parse(text.begin(), text.end(), nullptr, false), *version, name, limits);
 }
 
 std::string document_text(const Document& document) {

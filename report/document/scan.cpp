@@ -166,4 +166,13 @@ Result<SchemaVersion> scan_document(std::istream& text, const std::string& name,
   return scanner.version(name);
 }
 
+Result<SchemaVersion> scan_document(std::string_view text, const std::string& name,
+                                    const ReadLimits& limits) {
+  Scanner scanner(limits);
+  if (!json::sax_parse(text.begin(), text.end(), &scanner)) {
+    return tl::unexpected<Error>(scanner.error(name, text.size()));
+  }
+  return scanner.version(name);
+}
+
 }  // namespace netbench::report

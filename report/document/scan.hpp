@@ -2,6 +2,7 @@
 
 #include <istream>
 #include <string>
+#include <string_view>
 
 #include "bench/core/result.hpp"
 #include "report/document/document.hpp"
@@ -18,6 +19,8 @@ struct SchemaVersion {
 /// the text in messages. Errors: those of read_document() but `document-unreadable` and
 /// `document-invalid`; a major version above ours is `document-newer`.
 [[nodiscard]] Result<SchemaVersion> scan_document(std::istream& text, const std::string& name,
+                                                  const ReadLimits& limits);
+[[nodiscard]] Result<SchemaVersion> scan_document(std::string_view text, const std::string& name,
                                                   const ReadLimits& limits);
 
 }  // namespace netbench::report
