@@ -6,11 +6,15 @@
 #include <chrono>
 #include <string>
 
+#include "bench/facts/addresses.hpp"
 #include "bench/facts/host_facts.hpp"
+#include "bench/session/ping.hpp"
 
 namespace netbench::cli {
 
 namespace {
+
+constexpr auto kPingLimit = std::chrono::seconds(1);
 
 constexpr std::array<std::string_view, 11> kTelling = {
     "snmp.Tcp.AttemptFails",    "snmp.Tcp.OutRsts",          "snmp.Ip.OutNoRoutes",
@@ -37,6 +41,38 @@ bool had_no_way(const ValueMap& seen) {
   return found != seen.end() && found->second == Value(std::int64_t{ENETUNREACH});
 }
 
+// The interface in whose subnet the address lies. Of one that is down there is no route to say so.
+std::string interface_beside(const std::string& address) {
+  const auto peer = facts::parse_ip(address);
+  const auto network = facts::open_kernel_network();
+  const auto own =
+      network ? (*network)->addresses()
+              : Result<std::vector<facts::InterfaceAddress>>(tl::unexpected(network.error()));
+  const auto links = own ? (*network)->links() : Result<std::vector<facts::LinkInfo>>({});
+  if (!peer || !own || !links) {
+    return {};
+  }
+  const auto beside = std::ranges::find_if(*own, [&](const facts::InterfaceAddress& one) {
+    const auto parsed = facts::parse_ip(one.address);
+    return parsed && facts::in_prefix(*peer, *parsed, one.prefix_length);
+  });
+  const auto link = beside == own->end() ? links->end()
+                                         : std::ranges::find(*links, beside->interface_index,
+                                                             &facts::LinkInfo::index);
+  return link == links->end() ? std::string{} : link->name;
+}
+
+HostInfo facts_towards(const std::string& address) {
+  facts::CollectOptions options;
+  options.peer_address = address;
+  HostInfo host = facts::collect_host(options);
+  if (host.interface.empty() && !address.empty()) {
+    options.interface = interface_beside(address);
+    return options.interface.empty() ? host : facts::collect_host(options);
+  }
+  return host;
+}
+
 }  // namespace
 
 ConnectWatch::ConnectWatch() : before_(facts::take_snapshot({})) {}
@@ -57,6 +93,12 @@ void ConnectWatch::note(const session::SocketAddress& to, const session::Connect
   if (failure.local.size > 0) {
     seen_["connect.local_address"] = failure.local.host();
   }
+  // An answer tells a port that is dropped from a path that does not lead back.
+  if (failure.sys_errno == ETIMEDOUT) {
+    if (const auto answered = session::answers_ping(to, kPingLimit)) {
+      seen_["connect.ping_answered"] = *answered;
+    }
+  }
   if (failure.icmp) {
     seen_["connect.icmp_type"] = std::int64_t{failure.icmp->type};
     seen_["connect.icmp_code"] = std::int64_t{failure.icmp->code};
@@ -73,11 +115,9 @@ void ConnectWatch::record(Document& document) const {
   }
   HostInfo& local = document.hosts["h0"];
   if (local.facts.empty()) {
-    facts::CollectOptions options;
-    if (const auto address = seen_.find("connect.address"); address != seen_.end()) {
-      options.peer_address = std::get<std::string>(address->second);
-    }
-    local = facts::collect_host(options);
+    const auto address = seen_.find("connect.address");
+    local = facts_towards(address == seen_.end() ? std::string{}
+                                                 : std::get<std::string>(address->second));
   }
 }
 

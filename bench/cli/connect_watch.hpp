@@ -16,10 +16,10 @@ class ConnectWatch {
   void note(const session::SocketAddress& to, const session::ConnectFailure& failure);
 
   /// Puts into the document's config what was noted, as `connect.{address, port, local_address,
-  /// errno, elapsed_ms, icmp_type, icmp_code, icmp_from, neighbour_state, gateway,
-  /// syn_retransmits}`, and as `connect.<counter>` the counters of refused, unanswered and unsent
-  /// packets that moved meanwhile; and the facts of this host towards that address as h0, unless it
-  /// has some.
+  /// errno, elapsed_ms, icmp_type, icmp_code, icmp_from, neighbour_state, gateway, syn_retransmits,
+  /// ping_answered}`, and as `connect.<counter>` the counters of refused, unanswered and unsent
+  /// packets that moved meanwhile; and the facts of this host towards that address as h0, unless
+  /// it has some.
   void record(Document& document) const;
 
  private:

@@ -160,8 +160,17 @@ Verdict judge_dropped(Look& look) {
   if (state && *state == "unanswered") {
     return silent(why);
   }
+  const auto ping = attempt.number("ping_answered");
   const bool direct = state && *state == "reachable" && attempt.number("gateway") != 1.0;
-  return fires(direct ? Confidence::likely : Confidence::possible, direct ? 0.95 : 0.8, why,
+  if (ping == 0.0 || (!direct && ping != 1.0)) {
+    return fires(
+        Confidence::possible, 0.8, why + (ping ? "; no answer to ping" : ""),
+        fmt::format("A firewall drops what is sent to port {} of {}, or its answers have no "
+                    "way back.",
+                    attempt.port(), attempt.address()),
+        open_port(attempt));
+  }
+  return fires(Confidence::likely, 0.95, why + (ping ? "; ping is answered" : ""),
                fmt::format("{} is there, but a firewall drops what is sent to its port {}.",
                            attempt.address(), attempt.port()),
                open_port(attempt));

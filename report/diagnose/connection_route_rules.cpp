@@ -108,6 +108,9 @@ Verdict judge_router(Look& look) {
                                       from ? ", ICMP error from " + *from : "");
   const bool answered_by_router =
       from && *from != attempt.address() && *from != attempt.text("local_address").value_or("");
+  if (attempt.number("ping_answered") == 1.0) {
+    return silent(why + "; ping is answered");
+  }
   if (!gateway && !answered_by_router) {
     return unknown(why + "; whether a router is between is not known");
   }
@@ -128,6 +131,9 @@ Verdict judge_netmask(Look& look) {
   Attempt attempt(look);
   if (const auto other = attempt.not_among({"peer-dropped"})) {
     return *other;
+  }
+  if (attempt.number("ping_answered") == 1.0) {
+    return silent(attempt.ladder() + "; ping is answered, so answers come back");
   }
   const auto answers = attempt.number("peer_out_rsts");
   const auto own = look.fact(End::sender, "path.prefix_length");

@@ -95,6 +95,16 @@ TEST(Connection, SilenceBehindAKnownNeighbourIsAFirewallThatDrops) {
   expect_leads("C02", failed("peer-dropped", timed_out(kReachable)));
 }
 
+TEST(Connection, APingTellsADroppedPortFromAPathThatDoesNotLeadBack) {
+  const auto answered =
+      failed("peer-dropped", with(timed_out(kReachable, true), "ping_answered", true));
+  EXPECT_EQ(connection("connect.dropped", answered).confidence, Confidence::likely);
+  EXPECT_EQ(connection("connect.router", answered).outcome, Outcome::silent);
+  EXPECT_EQ(connection("connect.netmask", answered).outcome, Outcome::silent);
+  const auto silence = failed("peer-dropped", with(timed_out(kReachable), "ping_answered", false));
+  EXPECT_EQ(connection("connect.dropped", silence).confidence, Confidence::possible);
+}
+
 TEST(Connection, RejectionsAreToldApartByTheirIcmpError) {
   expect_leads("C03", failed("peer-rejected", icmp(3, 3, "192.168.1.101", ECONNREFUSED)));
   expect_leads("C03b", failed("peer-rejected", icmp(3, 10, "192.168.1.101", EHOSTUNREACH)));

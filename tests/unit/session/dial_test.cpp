@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "bench/session/ping.hpp"
 #include "support.hpp"
 
 namespace netbench::session {
@@ -61,6 +62,33 @@ TEST(Dial, TriesTheNextAddressOfAName) {
   const auto listener = Listener::open("127.0.0.1", 0).value();  // "localhost" may be ::1 first
   const auto fd = dial(to("localhost", listener.port()));
   EXPECT_TRUE(fd) << fd.error().message;
+}
+
+TEST(Dial, ReportsEveryAddressThatDidNotAnswer) {
+  const auto listener = Listener::open("127.0.0.1", 0).value();
+  std::uint16_t closed = 0;
+  { closed = Listener::open("127.0.0.1", 0).value().port(); }
+  std::vector<ConnectFailure> failures;
+  DialOptions options = to("127.0.0.1", closed);
+  options.on_failure = [&](const SocketAddress& address, const ConnectFailure& failure) {
+    EXPECT_EQ(address.port(), closed);
+    failures.push_back(failure);
+  };
+  EXPECT_FALSE(dial(options));
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].sys_errno, ECONNREFUSED);
+  EXPECT_EQ(failures[0].local.host(), "127.0.0.1");
+  EXPECT_EQ(failures[0].syn_retransmits, 0);
+}
+
+TEST(Ping, OfTheLoopbackAddressIsAnsweredWhereItMayBeSent) {
+  for (const char* host : {"127.0.0.1", "::1"}) {
+    const auto answered = answers_ping(resolve(to(host, 18550))->at(0), 1s);
+    if (!answered) {
+      GTEST_SKIP() << host << ": no echo request may be sent here";
+    }
+    EXPECT_TRUE(*answered) << host;
+  }
 }
 
 TEST(Resolve, NumericAddressesNeedNothing) {
