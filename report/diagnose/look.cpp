@@ -95,7 +95,8 @@ std::string Look::interface(End end) const {
 std::string Look::named(End end, std::string_view key) const {
   std::string name(key);
   if (const auto star = name.find('*'); star != std::string::npos) {
-    name.replace(star, 1, interface(end));
+    const std::string known = interface(end);
+    name.replace(star, 1, known.empty() ? "(unknown interface)" : known);
   }
   return name;
 }

@@ -71,13 +71,23 @@ std::string continued(const std::string& command, int room) {
   return text;
 }
 
+/// Whether an intervention is part of the evidence.
+bool was_tried(const Finding& finding) {
+  return std::ranges::any_of(finding.evidence, [](const std::string& pointer) {
+    return pointer.starts_with("/interventions/");
+  });
+}
+
 /// Why the verdict is as sure as it is.
-std::string_view basis_of(Confidence confidence) {
+std::string_view basis_of(const Finding& finding) {
+  if (finding.confidence == Confidence::confirmed && !was_tried(finding)) {
+    return "it was seen directly";
+  }
   constexpr std::array<std::string_view, 4> kBases{
       "what was changed moved the result as this cause predicts",
       "the evidence of both hosts fits it, and nothing speaks against it",
       "it fits, but so may something else", "what was changed speaks against it"};
-  return name_of(kBases, confidence);
+  return name_of(kBases, finding.confidence);
 }
 
 class Screen {
@@ -108,7 +118,7 @@ class Screen {
   }
 
   [[nodiscard]] std::string how_sure() const {
-    const std::string_view basis = names_a_cause() ? basis_of(verdict_.confidence) : "";
+    const std::string_view basis = names_a_cause() ? basis_of(verdict_) : "";
     return fmt::format("{}, {}{}{} ({})", name_of(kSeverities, verdict_.severity),
                        name_of(kConfidences, verdict_.confidence), basis.empty() ? "" : ": ", basis,
                        label_of(verdict_));
