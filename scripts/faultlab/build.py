@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -18,19 +19,19 @@ MIDDLE_EXIT = {"forward": "b0", "reverse": "a0"}  # the middle's interface that 
 
 def stream(direction: str = "forward", **options: str) -> dict[str, str]:
     """`pair` for one row of a stream. options: congestion="bbr" is --tcp.congestion bbr."""
-    words = {"transport": "tcp", "workload": "bandwidth", "direction": direction, "size": "128K",
+    words = {"transport": "tcp", "workload": "tcp/bandwidth", "direction": direction, "size": "128K",
              "rounds": "3", "budget": "4s", "tcp.congestion": "cubic"}
     return words | _named(options)
 
 
 def datagrams(direction: str = "forward", **options: str) -> dict[str, str]:
-    words = {"transport": "udp", "workload": "bandwidth", "direction": direction, "size": "1448",
+    words = {"transport": "udp", "workload": "udp/bandwidth", "direction": direction, "size": "1448",
              "rounds": "3", "budget": "4s"}
     return words | _named(options)
 
 
 def round_trips(size: str = "64", **options: str) -> dict[str, str]:
-    words = {"transport": "tcp", "workload": "latency", "size": size, "rounds": "3",
+    words = {"transport": "tcp", "workload": "tcp/latency", "size": size, "rounds": "3",
              "budget": "3s"}
     return words | _named(options)
 
@@ -117,6 +118,11 @@ def shaped(host: str, mbits: int, interface: str = INTERFACE) -> Do:
     burst, queue = max(32 * 1024, mbits * 125), max(64 * 1024, mbits * 6250)
     return Do(host, ("tc", "qdisc", "replace", "dev", interface, "root", "tbf", "rate",
                      f"{mbits}mbit", "burst", str(burst), "limit", str(queue)))
+
+
+def script(host: str, text: str, *arguments: str) -> Stay:
+    """A Python program that prints "ready" when it is."""
+    return Stay(host, (sys.executable, "-c", text, *arguments), "ready")
 
 
 def hogs(host: str, count: int) -> tuple[Stay, ...]:

@@ -19,10 +19,12 @@ class Do:
 
 @dataclass(frozen=True)
 class Stay:
-    """A process that stays on a host until the end of the run."""
+    """A process that stays on a host until the end of the run, which begins when it has said so
+    where it says something."""
 
     host: str
     argv: tuple[str, ...]
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Case:
     wanted: the classes that may come first; more than one only where physics makes them equal.
     also: true besides. never: must not be claimed at all. parts: a mix, one class of each group
     must be named. kind: single, mix, healthy. any_load: judged however busy the machine is: starved
-    on purpose, or wrong at rest. watch: only rows of this direction tell whether the run is void.
+    on purpose, or wrong at rest.
     """
 
     name: str
@@ -72,7 +74,6 @@ class Case:
     parts: tuple[tuple[str, ...], ...] = ()
     kind: str = "single"
     any_load: bool = False
-    watch: str = ""
     ci: bool = False
 
     @property

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from .build import (FAR_ADDRESS, PORT, datagrams, firewall, ip, round_trips, sysctl,
+from .build import (FAR_ADDRESS, PORT, datagrams, firewall, ip, round_trips, script, sysctl,
                     two_subnets)
-from .case import Case, Do, Setup, Stay, Step
+from .case import Case, Do, Setup, Step
 
 PAIR = round_trips(budget="2s", rounds="1")
 SILENT = ("C02", "C09", "C10", "C12", "C14")  # the client hears nothing at all
@@ -29,6 +29,7 @@ import socket, time
 held = []
 for port in range(50000, 50004):
     held.append(socket.create_server(("0.0.0.0", port)))
+print("ready", flush=True)
 time.sleep(600)
 """
 
@@ -93,7 +94,7 @@ def wrong_netmask_here(rng: random.Random) -> Setup:
 def taken_ports(rng: random.Random) -> Setup:
     del rng
     return plain(sysctl("a", ip_local_port_range="50000 50003"),
-                 Stay("a", ("python3", "-c", TAKEN_PORTS)))
+                 script("a", TAKEN_PORTS))
 
 
 def duplicate_address(rng: random.Random) -> Setup:
@@ -128,7 +129,7 @@ CASES = (
     Case("C07-bound-to-loopback", ("C07", "C01"),
          lambda rng: plain(agent=("--insecure", "--bind", "127.0.0.1")), also=("C01", "C03c")),
     Case("C09-accept-queue-full", ("C09", "C02"),
-         lambda rng: plain(Stay("b", ("python3", "-c", FULL_QUEUE)), agent=None), also=SILENT),
+         lambda rng: plain(script("b", FULL_QUEUE), agent=None), also=SILENT),
     Case("C10-reverse-path-filter", ("C10", "C02", "C14"), reverse_path_filter, also=SILENT),
     Case("C11-local-drop", ("C11",),
          lambda rng: plain(firewall("a", f"tcp dport {PORT} drop", "output")), ci=True),

@@ -5,12 +5,7 @@ from __future__ import annotations
 import random
 
 from .build import datagrams, hogs, log_uniform, mbit, stream
-from .case import Case, Quota, Setup, Stay
-
-CAPTURE = ("python3", "-c", "import socket, time\n"
-           "tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))\n"
-           "tap.bind(('eth0', 3))\nwhile True:\n    tap.recv(65536)")
-
+from .case import Case, Quota, Setup
 
 def busy_core(rng: random.Random, host: str, direction: str) -> Setup:
     count = rng.randint(3, 5)
@@ -27,11 +22,6 @@ def datagram_buffer(rng: random.Random, direction: str) -> Setup:
     rate = mbit(rng, 300, 800)
     return Setup({}, (), datagrams(direction, udp__rcvbuf="4K", udp__rate=f"{rate}M"),
                  {"rate": f"{rate} Mb/s", "rcvbuf": "4 KiB"})
-
-
-def capture(rng: random.Random) -> Setup:
-    del rng
-    return Setup({}, (Stay("b", CAPTURE),), stream(), {"capture": "on b"})
 
 
 CASES = (

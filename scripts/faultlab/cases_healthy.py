@@ -22,7 +22,7 @@ def healthy(rng: random.Random, mtu: str, streams: str, congestion: str) -> Setu
                   tcp__congestion=congestion)
     if rng.random() < 0.2:
         extra = round_trips()
-        pair |= {"workload": "bandwidth,latency", "size": f"128K,{extra['size']}", "budget": "3s"}
+        pair |= {"workload": "tcp/bandwidth,tcp/latency", "size": f"128K,{extra['size']}", "budget": "3s"}
     shown = {"MTU": mtu, "streams": streams, "congestion": congestion, "direction": direction,
              "switch": "yes" if "third" in bed else "no"}
     return Setup(bed, (), pair, shown)

@@ -73,7 +73,7 @@ class Engine:
             outcome = (look_at_tree(self._programs, setup) if setup.tree
                        else slot.run(self._programs, setup))
             self._save(case, outcome)
-            wait = verdict.wait_share(outcome.document, case.watch)
+            wait = verdict.wait_share(outcome.document)
             if wait is None or case.any_load or not verdict.is_void(wait):
                 break
             waits.append(wait)
@@ -84,7 +84,7 @@ class Engine:
                 tries: int) -> Result:
         claims = tuple(verdict.claims(findings_of(outcome.document)))
         return Result(case, setup, claims, outcome.problem, outcome.seconds, tries, waits,
-                      verdict.wait_share(outcome.document, case.watch))
+                      verdict.wait_share(outcome.document))
 
     def _save(self, case: Case, outcome: Outcome) -> None:
         if self._keep and outcome.document:
@@ -101,7 +101,7 @@ def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
         if not path.exists():
             continue
         document = json.loads(path.read_text())
-        wait = verdict.wait_share(document, case.watch)
+        wait = verdict.wait_share(document)
         waits = (wait,) if wait is not None and verdict.is_void(wait) and not case.any_load else ()
         try:
             claims, problem = tuple(verdict.claims(programs.diagnose(path))), ""

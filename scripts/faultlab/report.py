@@ -9,23 +9,20 @@ from .score import Bar, Matrix, Result, bars, confusion
 from .verdict import NOTHING
 
 
-def _order(matrix: Matrix) -> tuple[list[str], list[str]]:
-    rows = sorted(matrix)
-    columns = sorted({claimed for counts in matrix.values() for claimed in counts})
-    return rows, columns
-
-
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 
 def matrix_lines(matrix: Matrix) -> list[str]:
-    """Rows: wanted; columns: claimed first."""
-    rows, columns = _order(matrix)
-    return _table(["wanted", *columns],
-                  [[row, *(str(matrix[row][column] or "") for column in columns)]
-                   for row in rows])
+    """Rows: wanted; columns: claimed first. The diagonal is one column, and classes that were
+    never claimed wrongly have none."""
+    wrong = sorted({claimed for wanted, counts in matrix.items() for claimed in counts
+                    if claimed != wanted})
+    rows = [[wanted, str(counts[wanted] or ""),
+             *("" if column == wanted else str(counts[column] or "") for column in wrong)]
+            for wanted, counts in sorted(matrix.items())]
+    return _table(["wanted", "claimed as wanted", *wrong], rows)
 
 
 def _outcome(result: Result) -> str:
@@ -62,7 +59,7 @@ def markdown(results: Sequence[Result], about: Mapping[str, str]) -> str:
                       for bar in bars(results)]), "",
              "## Confusion matrix", "",
              "Rows: the class that was injected; columns: the class of the first finding above "
-             "level info.", "", *matrix_lines(confusion(results)), ""]
+             "level info, where it is another one.", "", *matrix_lines(confusion(results)), ""]
     for kind, title in (("single", "Single faults"), ("mix", "Mixes of two"),
                         ("healthy", "Healthy links")):
         chosen = [_case_line(result) for result in results if result.case.kind == kind]

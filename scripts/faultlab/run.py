@@ -22,7 +22,7 @@ from .case import Do, Quota, Setup, Stay, Step
 Document = dict[str, Any]
 
 AGENT_SAYS = "agent on port"
-STARTED_S, SETTLE_S, RUN_S = 15.0, 0.2, 90.0
+STARTED_S, RUN_S = 15.0, 90.0
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class Slot:
         elif isinstance(step, Do):
             namespaces.run(self._words(stage, step.host, step.argv), step.stdin)
         elif isinstance(step, Stay):
-            self._start(stage, step.host, step.argv)
+            log = stage.scratch / f"{self.name}-{len(stage.processes)}.log"
+            _await(self._start(stage, step.host, step.argv, log), log, step.says)
 
     def _words(self, stage: _Stage, host: str, argv: Sequence[str]) -> list[str]:
         """The command that runs `argv` on a host, on the host's core, as the same process."""
@@ -139,11 +140,9 @@ class Slot:
         return ["nsenter", *enter, "--", *pin, *argv]
 
     def _start(self, stage: _Stage, host: str, argv: Sequence[str],
-               log: Path | None = None) -> subprocess.Popen[bytes]:
-        words = self._words(stage, host, argv)
-        if log and host in stage.groups:
-            words = cgroups.words_inside(stage.groups[host], words)
-        with open(log or os.devnull, "wb") as output:
+               log: Path) -> subprocess.Popen[bytes]:
+        words = self._limited(stage, host, self._words(stage, host, argv))
+        with open(log, "wb") as output:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output,
                                        stderr=subprocess.STDOUT)
         stage.processes.append(process)
@@ -152,13 +151,10 @@ class Slot:
     def _measure(self, programs: Programs, setup: Setup, stage: _Stage, began: float) -> Outcome:
         if setup.agent is not None:
             log = stage.scratch / f"{self.name}-agent.log"
-            self._await_agent(self._start(stage, "b", [str(programs.netbench), "agent",
-                                                       *setup.agent], log), log)
-        elif any(isinstance(step, Stay) for step in setup.steps):
-            time.sleep(SETTLE_S)
-        words = self._words(stage, "a", [str(programs.netbench), *pair_words(setup)])
-        if "a" in stage.groups:
-            words = cgroups.words_inside(stage.groups["a"], words)
+            agent = [str(programs.netbench), "agent", *setup.agent]
+            _await(self._start(stage, "b", agent, log), log, AGENT_SAYS)
+        words = self._limited(stage, "a", self._words(
+            stage, "a", [str(programs.netbench), *pair_words(setup)]))
         done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True, capture_output=True,
                               check=False, timeout=RUN_S)
         seconds = time.monotonic() - began
@@ -169,12 +165,19 @@ class Slot:
                            f"no document: {done.stderr.strip()[:300]}")
 
     @staticmethod
-    def _await_agent(agent: subprocess.Popen[bytes], log: Path) -> None:
-        deadline = time.monotonic() + STARTED_S
-        while AGENT_SAYS not in log.read_text(errors="replace"):
-            if agent.poll() is not None or time.monotonic() > deadline:
-                raise LabError(f"the agent does not start: {log.read_text(errors='replace')}")
-            time.sleep(0.02)
+    def _limited(stage: _Stage, host: str, words: list[str]) -> list[str]:
+        group = stage.groups.get(host)
+        return cgroups.words_inside(group, words) if group else words
+
+
+def _await(process: subprocess.Popen[bytes], log: Path, says: str) -> None:
+    """Until the process has said this; LabError with its output when it does not."""
+    deadline = time.monotonic() + STARTED_S
+    while says not in log.read_text(errors="replace"):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise LabError(f"{process.args!r} does not say '{says}', but: "
+                           f"{log.read_text(errors='replace')}")
+        time.sleep(0.02)
 
 
 def _reap(stage: _Stage) -> None:

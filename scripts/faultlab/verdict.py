@@ -31,22 +31,27 @@ def claims(findings: Iterable[Mapping[str, Any]]) -> list[Claim]:
             if one["severity"] != "info" and one["confidence"] != "excluded"]
 
 
-def wait_share(document: Mapping[str, Any], direction: str = "") -> float | None:
+def wait_share(document: Mapping[str, Any]) -> float | None:
     """The largest share of their time that the sending or the receiving threads of one end waited
-    for a CPU in one row, of this direction if one is given; None where the document does not tell.
-    """
-    shares = [share for row in document.get("measurements", ())
-              if direction in ("", row.get("direction")) for share in _row_shares(row)]
+    for a CPU in one row, other than for each other; None where the document does not tell."""
+    shares = [share for row in document.get("measurements", ()) for share in _row_shares(row)]
     return max(shares, default=None)
 
 
 def _row_shares(row: Mapping[str, Any]) -> Iterable[float]:
     for end in ("initiator", "responder"):
+        rounds = [one["counters"].get(end, {}) for one in row.get("rounds", ())]
         for role in ("send", "recv"):
-            counters = [one["counters"].get(end, {}) for one in row.get("rounds", ())]
-            elapsed = sum(one.get(f"{role}.elapsed_s", 0) for one in counters)
+            elapsed, cpu, wait, threads = (sum(one.get(f"{role}.{name}", 0) for one in rounds)
+                                           for name in ("elapsed_s", "cpu_s", "wait_s", "threads"))
             if elapsed > 0:
-                yield sum(one.get(f"{role}.wait_s", 0) for one in counters) / elapsed
+                yield max(0.0, (wait - _own_turns(cpu, threads / len(rounds))) / elapsed)
+
+
+def _own_turns(cpu_s: float, threads: float) -> float:
+    """How long threads on one core wait together while others of them run: one waits for the
+    others' CPU time at most."""
+    return cpu_s * max(0.0, threads - 1)
 
 
 def is_void(share: float | None) -> bool:
