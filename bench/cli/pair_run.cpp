@@ -324,7 +324,10 @@ class PairRun {
     const auto say = [this](const std::string& text) { output_.say(text); };
     const Status tried = try_experiments(
         document_, {plan_, specs_, context, mtu_of(local()), options_.diagnose_budget_ns, say});
-    if (!tried && !interrupt_.flag()) {
+    if (interrupt_.flag()) {
+      return interrupted();
+    }
+    if (!tried) {
       log(LogLevel::warning,
           "what limits the rows was not tried to the end: " + tried.error().message);
     }
