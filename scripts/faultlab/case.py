@@ -42,7 +42,7 @@ Step = Do | Stay | Quota
 class Setup:
     """One run. bed: flags of scripts/testbed; pair: options of `netbench pair`; shown: the drawn
     parameters in words. agent: options of the agent, None for no agent at all. tree: a recorded
-    host that is looked at instead of a run."""
+    machine that is looked at, towards the address `peer`, instead of a run."""
 
     bed: Mapping[str, str | bool] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -63,7 +63,7 @@ class Case:
     wanted: the classes that may come first; more than one only where physics makes them equal.
     also: true besides. never: must not be claimed at all. parts: a mix, one class of each group
     must be named. kind: single, mix, healthy. any_load: judged however busy the machine is: starved
-    on purpose, or wrong at rest.
+    on purpose, or wrong at rest. note: the class is named at level info, and nothing above that.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Case:
     parts: tuple[tuple[str, ...], ...] = ()
     kind: str = "single"
     any_load: bool = False
+    note: bool = False
     ci: bool = False
 
     @property

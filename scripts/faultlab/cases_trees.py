@@ -1,28 +1,44 @@
-"""Recorded hosts: the faults of hardware, as trees of files below tests/unit/facts/trees that
-`netbench doctor --root` looks at. A tree says in `expect.json` what is wrong with it:
-{"wanted": ["P02"], "also": []}; nothing wanted is a healthy host."""
+"""Recorded machines: the faults of hardware that namespaces have not, as the trees of files below
+tests/unit/facts/trees. `netbench doctor` looks at one of them and at its healthy peer."""
 
 from __future__ import annotations
 
-import json
-import random
-from pathlib import Path
+from dataclasses import dataclass
 
 from .case import Case, Setup
 
-FOLDER = Path(__file__).resolve().parents[2] / "tests/unit/facts/trees"
+FAST, MANAGEMENT, OVERLAY = "192.168.1.101", "10.0.0.101", "172.16.7.2"
 
 
-def _case(tree: Path) -> Case:
-    expected = json.loads((tree / "expect.json").read_text())
-    wanted = tuple(expected["wanted"])
+@dataclass(frozen=True)
+class Tree:
+    """name: of the tree; wanted: the class of its fault, "" for none; towards: the peer's address.
+    note: known at rest, but no fault as long as nothing is slow, so level info."""
 
-    def recorded(_: random.Random) -> Setup:
-        return Setup(tree=str(tree), agent=None, shown={"tree": tree.name})
+    name: str
+    wanted: str
+    towards: str = FAST
+    note: bool = False
 
-    return Case(f"tree-{tree.name}", wanted, recorded, also=tuple(expected.get("also", ())),
-                kind="single" if wanted else "healthy", ci=True)
+
+TREES = (
+    Tree("narrow-slot", "P02"), Tree("narrow-bridge", "P02"), Tree("acs", "P05"),
+    Tree("slow-link", "L02"), Tree("bad-pair", "L02", MANAGEMENT),
+    Tree("half-duplex", "L03", MANAGEMENT), Tree("one-irq-core", "K03"),
+    Tree("bond-member-down", "B02"), Tree("bond-two-aggregators", "B03"),
+    Tree("bond-no-partner", "B04"), Tree("overlay", "M05", OVERLAY), Tree("small-mtu", "M04"),
+    Tree("wrong-mask", "C14"), Tree("wrong-name", "V06"),
+    Tree("aspm", "P07", note=True), Tree("eee", "L10", MANAGEMENT, note=True),
+    Tree("flapping", "L06", note=True), Tree("older", "V01", note=True),
+    Tree("small-payload", "P03", note=True), Tree("container", "K12", note=True),
+    Tree("server", ""), Tree("steered", ""),
+)
 
 
-def cases(folder: Path = FOLDER) -> tuple[Case, ...]:
-    return tuple(_case(path.parent) for path in sorted(folder.glob("*/expect.json")))
+def _case(tree: Tree) -> Case:
+    setup = Setup(tree=tree.name, peer=tree.towards, agent=None, shown={"tree": tree.name})
+    return Case(f"tree-{tree.name}", (tree.wanted,) if tree.wanted else (), lambda _: setup,
+                kind="single" if tree.wanted else "healthy", note=tree.note, ci=True)
+
+
+CASES = tuple(_case(tree) for tree in TREES)

@@ -70,7 +70,7 @@ class Engine:
         setup = drawn(case, self._seed)
         waits: list[float] = []
         for number in range(1, TRIES + 1):
-            outcome = (look_at_tree(self._programs, setup) if setup.tree
+            outcome = (look_at_tree(self._programs, setup, self._scratch) if setup.tree
                        else slot.run(self._programs, setup))
             self._save(case, outcome)
             wait = verdict.wait_share(outcome.document)
@@ -82,8 +82,9 @@ class Engine:
 
     def _judged(self, case: Case, setup: Setup, outcome: Outcome, waits: tuple[float, ...],
                 tries: int) -> Result:
-        claims = tuple(verdict.claims(findings_of(outcome.document)))
-        return Result(case, setup, claims, outcome.problem, outcome.seconds, tries, waits,
+        findings = findings_of(outcome.document)
+        return Result(case, setup, tuple(verdict.claims(findings)), verdict.noted(findings),
+                      outcome.problem, outcome.seconds, tries, waits,
                       verdict.wait_share(outcome.document))
 
     def _save(self, case: Case, outcome: Outcome) -> None:
@@ -104,8 +105,9 @@ def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
         wait = verdict.wait_share(document)
         waits = (wait,) if wait is not None and verdict.is_void(wait) and not case.any_load else ()
         try:
-            claims, problem = tuple(verdict.claims(programs.diagnose(path))), ""
+            findings, problem = programs.diagnose(path), ""
         except LabError as error:
-            claims, problem = (), str(error)
-        results.append(Result(case, drawn(case, seed), claims, problem, waits=waits, wait=wait))
+            findings, problem = [], str(error)
+        results.append(Result(case, drawn(case, seed), tuple(verdict.claims(findings)),
+                              verdict.noted(findings), problem, waits=waits, wait=wait))
     return results

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from .case import Do, Quota, Setup, Stay, Step
 
 Document = dict[str, Any]
 
+UNPACK = Path(__file__).resolve().parents[2] / "tests/unit/facts/trees/unpack.py"
+PEER_TREE = "peer"
 AGENT_SAYS = "agent on port"
 STARTED_S, RUN_S = 15.0, 90.0
 
@@ -193,12 +196,14 @@ def pair_words(setup: Setup) -> list[str]:
     return ["pair", "--peer", setup.peer, "--insecure", "--quiet", *options_, "--json", "-"]
 
 
-def look_at_tree(programs: Programs, setup: Setup) -> Outcome:
-    """`netbench doctor` on a recorded host."""
+def look_at_tree(programs: Programs, setup: Setup, scratch: Path) -> Outcome:
+    """`netbench doctor` on a recorded machine and its peer."""
     began = time.monotonic()
-    done = subprocess.run([programs.netbench, "doctor", "--root", setup.tree, "--json", "-"],
-                          text=True, capture_output=True, check=False, timeout=60,
-                          stdin=subprocess.DEVNULL)
+    namespaces.run([sys.executable, str(UNPACK), str(scratch), setup.tree, PEER_TREE])
+    ends = ["--root", str(scratch / setup.tree), "--towards", setup.peer,
+            "--root", str(scratch / PEER_TREE), "--towards", "192.168.1.100"]
+    done = subprocess.run([programs.netbench, "doctor", *ends, "--json", "-"], text=True,
+                          capture_output=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
     seconds = time.monotonic() - began
     try:
         return Outcome(json.loads(done.stdout), done.returncode, done.stderr, seconds)

@@ -17,6 +17,7 @@ class Result:
     case: Case
     setup: Setup
     claims: tuple[Claim, ...] = ()
+    noted: frozenset[str] = frozenset()
     problem: str = ""
     seconds: float = 0
     tries: int = 1
@@ -30,7 +31,8 @@ class Result:
 
     @property
     def first(self) -> str:
-        return self.claims[0].class_id if self.claims else NOTHING
+        notes = sorted(self.noted & set(self.case.wanted)) if self.case.note else []
+        return self.claims[0].class_id if self.claims else (notes or [NOTHING])[0]
 
     @property
     def wrongly_confirmed(self) -> tuple[str, ...]:

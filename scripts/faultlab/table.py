@@ -15,7 +15,7 @@ FAMILIES = (cases_windows, cases_application, cases_link, cases_path, cases_mtu,
 def all_cases(seed: int) -> tuple[Case, ...]:
     """Single faults first, then recorded hosts, mixes and healthy runs."""
     singles = tuple(case for family in FAMILIES for case in family.CASES)
-    return (*singles, *cases_trees.cases(), *cases_mixes.cases(seed), *cases_healthy.CASES)
+    return (*singles, *cases_trees.CASES, *cases_mixes.cases(seed), *cases_healthy.CASES)
 
 
 def chosen(seed: int, subset: str, only: Sequence[str]) -> list[Case]:

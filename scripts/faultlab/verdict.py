@@ -31,6 +31,12 @@ def claims(findings: Iterable[Mapping[str, Any]]) -> list[Claim]:
             if one["severity"] != "info" and one["confidence"] != "excluded"]
 
 
+def noted(findings: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Classes that are worth knowing, at level info."""
+    return frozenset(one["class_id"] for one in findings
+                     if one["severity"] == "info" and one["confidence"] != "excluded")
+
+
 def wait_share(document: Mapping[str, Any]) -> float | None:
     """The largest share of their time that the sending or the receiving threads of one end waited
     for a CPU in one row, other than for each other; None where the document does not tell."""

@@ -34,9 +34,10 @@ def result(wanted: str, *findings: dict[str, str], **changes: Any) -> score.Resu
     and kind go to the case."""
     case = Case("case", (wanted,) if wanted else (), lambda _: Setup(),
                 **{"kind": "single" if wanted else "healthy"}
-                | {key: changes.pop(key) for key in ("also", "never", "parts", "kind")
+                | {key: changes.pop(key) for key in ("also", "never", "parts", "kind", "note")
                    if key in changes})
-    return score.Result(case, Setup(), tuple(verdict.claims(findings)), **changes)
+    return score.Result(case, Setup(), tuple(verdict.claims(findings)), verdict.noted(findings),
+                        **changes)
 
 
 def row(wait_s: float, threads: int = 1, cpu_s: float = 1) -> dict[str, Any]:
@@ -139,6 +140,12 @@ class Scoring(unittest.TestCase):
     def test_wants_nothing_above_level_info_of_a_healthy_link(self) -> None:
         self.assertTrue(result("", finding("L01", severity="info")).passed)
         self.assertFalse(result("", finding("L01", "possible")).passed)
+
+    def test_wants_a_note_to_be_named_at_level_info_and_nothing_above(self) -> None:
+        note = finding("P07", severity="info")
+        self.assertTrue(result("P07", note, note=True).passed)
+        self.assertFalse(result("P07", note).passed)
+        self.assertFalse(result("P07", note, finding("Q04"), note=True).passed)
 
     def test_misses_its_bar_for_a_wrong_class_confirmed_though_the_first_is_right(self) -> None:
         bars = score.bars([result("W01", finding("W01"), finding("Q04", "confirmed"))])
