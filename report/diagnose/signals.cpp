@@ -181,7 +181,7 @@ std::int64_t fitting_buffer(Look& look, double now) {
   const double product_bytes =
       trip ? target_bps / 8 * std::max(trip->smallest_us, 1.0) * 1e-6 : 0.0;
   constexpr double kLargest = 1 << 30;
-  const double wanted = std::clamp(std::max(2 * product_bytes, 2 * now), 1.0, kLargest);
+  const double wanted = std::clamp(std::max(2 * product_bytes, 4 * now), 1.0, kLargest);
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(wanted)));
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,17 @@ std::string joined_reasons(const std::vector<Verdict>& verdicts) {
 /// Among verdicts that fire: the surer one, then the nearer one.
 bool weaker(const Verdict& one, const Verdict& other) {
   return std::pair(other.confidence, one.nearness) < std::pair(one.confidence, other.nearness);
+}
+
+/// Puts the host in front of what is a command and names none yet.
+void name_host(std::vector<std::string>& remedy, const std::string& host) {
+  constexpr std::array<std::string_view, 8> kPrograms = {
+      "ethtool ", "ip ", "tc ", "sysctl ", "cpupower ", "modprobe ", "setpci ", "nft "};
+  for (std::string& line : remedy) {
+    if (std::ranges::any_of(kPrograms, [&](auto program) { return line.starts_with(program); })) {
+      line.insert(0, fmt::format("on {}: ", host));
+    }
+  }
 }
 
 bool is_under(const Verdict& verdict, Outcome outcome) { return verdict.outcome == outcome; }
@@ -63,6 +75,7 @@ Verdict either_end(Look& look, JudgeEnd judge) {
   std::vector<Verdict> verdicts;
   for (const End end : kEnds) {
     verdicts.push_back(judge(look, end));
+    name_host(verdicts.back().remedy, look.host_name(end));
   }
   return nearest_of(verdicts, {});
 }
