@@ -11,6 +11,8 @@ from .case import Do, Setup, Stay, Step
 
 INTERFACE = "eth0"
 PORT = 18550
+TRIALS = "8s"  # one change tried in full: five pairs of visits
+TIMES = ("rounds", "budget", "diagnose-budget")
 SENDER = {"forward": "a", "reverse": "b"}
 RECEIVER = {"forward": "b", "reverse": "a"}
 WAY = {"forward": "ab", "reverse": "ba"}
@@ -20,19 +22,19 @@ MIDDLE_EXIT = {"forward": "b0", "reverse": "a0"}  # the middle's interface that 
 def stream(direction: str = "forward", **options: str) -> dict[str, str]:
     """`pair` for one row of a stream. options: congestion="bbr" is --tcp.congestion bbr."""
     words = {"transport": "tcp", "workload": "tcp/bandwidth", "direction": direction, "size": "128K",
-             "rounds": "3", "budget": "4s", "tcp.congestion": "cubic"}
+             "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS, "tcp.congestion": "cubic"}
     return words | _named(options)
 
 
 def datagrams(direction: str = "forward", **options: str) -> dict[str, str]:
     words = {"transport": "udp", "workload": "udp/bandwidth", "direction": direction, "size": "1448",
-             "rounds": "3", "budget": "4s"}
+             "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS}
     return words | _named(options)
 
 
 def round_trips(size: str = "64", **options: str) -> dict[str, str]:
     words = {"transport": "tcp", "workload": "tcp/latency", "size": size, "rounds": "3",
-             "budget": "3s"}
+             "budget": "3s", "diagnose-budget": TRIALS}
     return words | _named(options)
 
 
@@ -50,7 +52,7 @@ def merged(first: Setup, second: Setup) -> Setup:
     for key, value in second.pair.items():
         if key in ("direction", "transport", "workload", "size") and key in pair:
             pair[key] = ",".join(dict.fromkeys([*pair[key].split(","), *value.split(",")]))
-        elif pair.setdefault(key, value) != value and key not in ("rounds", "budget"):
+        elif pair.setdefault(key, value) != value and key not in TIMES:
             raise ValueError(f"two values for --{key}: {pair[key]} and {value}")
     shown = {**first.shown, **second.shown}
     return replace(first, bed=bed, pair=pair, shown=shown, steps=(*first.steps, *second.steps))

@@ -19,7 +19,7 @@ def healthy(rng: random.Random, mtu: str, streams: str, congestion: str) -> Setu
         bed["third"] = "bridge"
     direction = rng.choice(("forward", "reverse"))
     pair = stream(direction, rounds="2", budget="2s", tcp__streams=streams,
-                  tcp__congestion=congestion)
+                  tcp__congestion=congestion) | {"diagnose-budget": "2s"}
     if rng.random() < 0.2:
         extra = round_trips()
         pair |= {"workload": "tcp/bandwidth,tcp/latency", "size": f"128K,{extra['size']}", "budget": "3s"}

@@ -12,6 +12,7 @@ from .build import (RECEIVER, SENDER, datagrams, log_uniform, lost, merged, on_t
 from .case import Case, Do, Setup
 
 COUNT, COUNT_CI = 40, 3
+SHORT_TRIALS = {"diagnose-budget": "4s"}
 SEGMENT = "1448"  # fits a datagram, is held back by Nagle in pieces, and is not too small to stream
 
 
@@ -118,7 +119,7 @@ def _loss_beside(rng: random.Random, direction: str) -> tuple[Setup, float, floa
     round_trip_s = 2e-3 * one_way_ms + 0.5e-3
     bps = 1.22 * 1448 * 8 / (round_trip_s * (share / 100) ** 0.5)
     setup = Setup({"delay": f"{one_way_ms}ms"}, (lost(direction, share),),
-                  stream(direction, rounds="4", budget="7s"),
+                  stream(direction, rounds="4", budget="7s") | SHORT_TRIALS,
                   {"loss": f"{share} %", "delay": f"{one_way_ms}ms", "direction": direction})
     return setup, bps, round_trip_s
 
@@ -173,7 +174,7 @@ def _plan(pair: dict[str, str]) -> dict[str, str]:
     ways = pair.setdefault("direction", "forward").count(",") + 1
     rows = sum(1 if workload == "tcp/latency" else ways for workload in workloads)
     size = "128K" if workloads == ["tcp/bandwidth"] else SEGMENT
-    return pair | {"rounds": "2", "budget": f"{3 * rows}s", "size": size}
+    return pair | {"rounds": "2", "budget": f"{3 * rows}s", "size": size} | SHORT_TRIALS
 
 
 def _mix(rng: random.Random, first: Ingredient, second: Ingredient) -> Setup:

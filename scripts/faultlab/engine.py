@@ -63,6 +63,8 @@ class Engine:
             progress.tell(result)
             return result
 
+        if jobs == 1:  # in this thread, which an interrupt reaches
+            return [one(case) for case in cases]
         with ThreadPoolExecutor(jobs) as pool:
             return list(pool.map(one, cases))
 

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -79,6 +80,14 @@ class _Stage:
     stack: contextlib.ExitStack
     groups: dict[str, Path] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+
+def remove_stale() -> None:
+    """Takes down what a killed lab left behind: its process id is in the name."""
+    for name in bed.names():
+        match = re.fullmatch(r"lab([0-9]+)-[0-9]+", name)
+        if match and not Path("/proc", match[1]).exists():
+            bed.down(name)
 
 
 class Slot:
