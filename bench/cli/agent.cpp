@@ -112,6 +112,7 @@ Result<int> serve(const AgentArguments& arguments) {
                                     services,
                                     arguments.allow_knobs,
                                     {},
+                                    {},
                                     [&] {
                                       if (const auto restored = acceptor.restore_listener();
                                           !restored) {
@@ -124,6 +125,7 @@ Result<int> serve(const AgentArguments& arguments) {
   greet(arguments, *key, **server, options.hello.host_name);
   (*server)->run([&](session::Channel& channel, const session::Hello& client) {
     context.client_boot_id = client.boot_id;
+    context.client_host_name = client.host_name;
     if (const auto served = measure::serve_client(channel, context); !served) {
       log(LogLevel::info,
           fmt::format("client {}: {}", channel.peer().text(), served.error().message));

@@ -13,6 +13,7 @@ struct Command {
 };
 
 [[nodiscard]] int run_pair(std::span<char* const> arguments);
+[[nodiscard]] int run_doctor(std::span<char* const> arguments);
 [[nodiscard]] int run_diagnose(std::span<char* const> arguments);
 [[nodiscard]] int run_agent(std::span<char* const> arguments);
 [[nodiscard]] int run_keygen(std::span<char* const> arguments);

@@ -15,9 +15,11 @@ namespace {
 
 using netbench::cli::Command;
 
-constexpr std::array<Command, 5> kCommands{{
+constexpr std::array<Command, 6> kCommands{{
     {"pair", "measure the path to another host (or to this one: --peer self)",
      netbench::cli::run_pair},
+    {"doctor", "show what both hosts are, and what is wrong before any traffic",
+     netbench::cli::run_doctor},
     {"diagnose", "say what limits a measured path, from its result document",
      netbench::cli::run_diagnose},
     {"agent", "answer the measurements of other hosts", netbench::cli::run_agent},
@@ -39,6 +41,7 @@ std::string usage() {
       "  netbench keygen                           once, then copy the key to the other host\n"
       "  netbench agent                            on 192.168.1.101\n"
       "  netbench pair --peer 192.168.1.101        on 192.168.1.100\n"
+      "  netbench doctor --peer 192.168.1.101      what is wrong before any traffic\n"
       "  netbench diagnose result.json             what limits the path, and what to do\n"
       "\n\"netbench COMMAND --help\" tells more. Exit codes: 0 passed, 1 error, 2 usage,\n"
       "3 acceptance failed, 4 nothing could be measured, 5 partial result, 130 interrupted.\n";

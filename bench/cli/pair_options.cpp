@@ -126,22 +126,6 @@ void add_plan_options(CLI::App& app, Texts& texts, PairOptions& options) {
       ->group("How long");
 }
 
-void add_connection_options(CLI::App& app, PairOptions& options) {
-  app.add_option("--peer", options.peer, "HOST, HOST:PORT, [v6]:PORT, or self")
-      ->required()
-      ->group("The other host");
-  app.add_option("--family", options.family, "4, 6 or any")
-      ->check(CLI::IsMember({"4", "6", "any"}))
-      ->group("The other host");
-  app.add_option("--key-file", options.key_file,
-                 "the shared key (else $NETBENCH_KEY, else ~/.config/netbench/key)")
-      ->group("The other host");
-  app.add_flag("--insecure", options.insecure, "without a key; the agent must say so too")
-      ->group("The other host");
-  app.add_flag("--no-wait", options.no_wait, "fail at once where the agent serves someone else")
-      ->group("The other host");
-}
-
 void add_output_options(CLI::App& app, Texts& texts, PairOptions& options) {
   app.add_option("--json", options.json,
                  "write the result document to FILE (never overwritten) or -")
@@ -301,6 +285,22 @@ Result<std::vector<plan::TransportSpec>> load_specs(const std::vector<std::strin
 
 }  // namespace
 
+void add_connection_options(CLI::App& app, PairOptions& options, bool peer_required) {
+  app.add_option("--peer", options.peer, "HOST, HOST:PORT, [v6]:PORT, or self")
+      ->required(peer_required)
+      ->group("The other host");
+  app.add_option("--family", options.family, "4, 6 or any")
+      ->check(CLI::IsMember({"4", "6", "any"}))
+      ->group("The other host");
+  app.add_option("--key-file", options.key_file,
+                 "the shared key (else $NETBENCH_KEY, else ~/.config/netbench/key)")
+      ->group("The other host");
+  app.add_flag("--insecure", options.insecure, "without a key; the agent must say so too")
+      ->group("The other host");
+  app.add_flag("--no-wait", options.no_wait, "fail at once where the agent serves someone else")
+      ->group("The other host");
+}
+
 Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::PluginHost& plugins) {
   const auto names = choose_transports(words, plugins);
   const auto specs = names
@@ -318,7 +318,7 @@ Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::Plugin
       "Measures latency and bandwidth between this host and another over message sizes,\n"
       "buffers and MTU, and writes tables and a result document.",
       "netbench pair"};
-  add_connection_options(app, options);
+  add_connection_options(app, options, true);
   add_plan_options(app, texts, options);
   add_output_options(app, texts, options);
   for (const plan::TransportSpec& spec : *specs) {

@@ -10,6 +10,10 @@
 #include "bench/plan/builder.hpp"
 #include "bench/plugin/host.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace netbench::cli {
 
 /// What the user of `netbench pair` asked for.
@@ -45,6 +49,10 @@ struct ParsedPair {
   PairOptions options;
   std::optional<int> exit_code;
 };
+
+/// Registers --peer and the options of the connection to it: peer, family, key_file, insecure and
+/// no_wait.
+void add_connection_options(CLI::App& app, PairOptions& options, bool peer_required);
 
 /// Registers the options of `pair` and the tunables of the transports that the words ask for (all
 /// that are found, for --help), and reads the words. Errors: class usage.

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "bench/cli/diagnose_pair.hpp"
+#include "bench/cli/meet_hosts.hpp"
 #include "bench/cli/pair_connect.hpp"
 #include "bench/core/clock.hpp"
 #include "bench/core/log.hpp"
 #include "bench/core/units.hpp"
-#include "bench/facts/host_facts.hpp"
 #include "bench/facts/mtu_knob.hpp"
 #include "bench/measure/harness_cost.hpp"
 #include "bench/measure/initiator.hpp"
@@ -31,8 +31,6 @@
 namespace netbench::cli {
 
 namespace {
-
-constexpr Nanoseconds kHostLimit = std::chrono::seconds(10);
 
 std::vector<std::uint8_t> bytes_of(const session::SocketAddress& address) {
   const auto* begin = reinterpret_cast<const std::uint8_t*>(&address.storage);
@@ -154,18 +152,11 @@ class PairRun {
   }
 
   [[nodiscard]] Status meet_hosts() {
-    auto reply = session::ask<session::HostReply>(
-        channel(), session::HostRequest{static_cast<int>(::getpid())}, kHostLimit);
+    const auto reply = cli::meet_hosts(*pair_, document_);
     if (!reply) {
       return tl::unexpected(reply.error());
     }
-    facts::CollectOptions collect;
-    collect.local_address = channel().local().host();
-    collect.peer_address = channel().peer().host();
-    local() = facts::collect_host(collect);
-    remote() = std::move(reply->host);
     remote_refusal_ = reply->knobs_refused_because;
-    document_.run.same_machine = !local().boot_id.empty() && local().boot_id == remote().boot_id;
     shared_interface_ = channel().local().host() == channel().peer().host();
     std::vector<int> known;
     if (document_.run.same_machine) {

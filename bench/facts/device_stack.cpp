@@ -38,10 +38,14 @@ constexpr std::array kTunnels{
 
 std::vector<LinkInfo> devices_below(const LinkInfo& link, const std::vector<LinkInfo>& all) {
   const bool master = std::ranges::find(kMasters, link.kind) != kMasters.end();
+  // Of a bridge, the ports of containers and virtual machines are no way to the wire.
+  const auto is_guest = [&](const LinkInfo& other) {
+    return link.kind == "bridge" && (other.kind == "veth" || other.kind == "tun");
+  };
   std::vector<LinkInfo> below;
   std::ranges::copy_if(all, std::back_inserter(below), [&](const LinkInfo& other) {
     const bool underlay = link.kind != "veth" && link.lower_index == other.index;
-    const bool member = master && other.master_index == link.index;
+    const bool member = master && other.master_index == link.index && !is_guest(other);
     return other.index != link.index && (underlay || member);
   });
   return below;

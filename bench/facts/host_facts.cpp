@@ -45,6 +45,16 @@ void collect_network(FactList& facts, HostInfo& host, const CollectOptions& opti
 
 }  // namespace
 
+CollectOptions options_towards(const std::string& local_address, const std::string& peer_address,
+                               const std::string& peer_name) {
+  const bool loopback = peer_address.starts_with("127.") || peer_address == "::1";
+  CollectOptions options;
+  options.local_address = local_address;
+  options.peer_address = peer_address;
+  options.peer_name = loopback ? "" : peer_name;
+  return options;
+}
+
 HostInfo collect_host(const CollectOptions& options) {
   HostInfo host;
   FactList facts(options.root);

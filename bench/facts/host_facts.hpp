@@ -18,6 +18,12 @@ struct CollectOptions {
   NetworkReader* network = nullptr;  // null: the kernel's where root is "/", else the recorded one
 };
 
+/// Towards the other end of a connection with these numeric addresses; of a loopback connection
+/// the name is not looked up.
+[[nodiscard]] CollectOptions options_towards(const std::string& local_address,
+                                             const std::string& peer_address,
+                                             const std::string& peer_name);
+
 /// Everything that this host shows about itself and about its interface towards the peer, without
 /// traffic and without changing anything, in under 1 s (beside lldp_wait). What cannot be read
 /// stands with `unknown_because`. [any-thread]

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
-#include <array>
 
 #include "bench/facts/addresses.hpp"
 #include "bench/facts/collectors.hpp"
@@ -77,31 +77,49 @@ void add_subnet(Place& place, int index) {
 /// An address that no host has (RFC 5737): its route is the default one.
 constexpr const char* kNowhere = "192.0.2.1";
 
-// Every interface with hardware, the default route's first; in a container, which has none, every
-// interface.
-void choose_interfaces(Place& place) {
-  constexpr std::size_t kMostInterfaces = 32;
-  std::vector<LinkInfo> chosen;
+// Whether the wire is reached from it.
+bool reaches_hardware(const Place& place, const LinkInfo& link) {
+  return std::ranges::any_of(device_stack(link, place.links),
+                             [](const StackedLink& device) { return has_hardware(device.link); });
+}
+
+// The interfaces that lead to hardware, what lies on top of it first; in a container, which has
+// none, every interface.
+std::vector<LinkInfo> interfaces_to_hardware(const Place& place) {
   const auto up = [](const LinkInfo& link) { return !link.loopback && link.admin_up; };
-  std::ranges::copy_if(place.links, std::back_inserter(chosen), [&](const LinkInfo& link) {
-    return up(link) && (has_hardware(link) || link.kind == "bond");
+  std::vector<LinkInfo> found;
+  std::ranges::copy_if(place.links, std::back_inserter(found), [&](const LinkInfo& link) {
+    return up(link) && reaches_hardware(place, link);
   });
-  if (chosen.empty()) {
-    std::ranges::copy_if(place.links, std::back_inserter(chosen), up);
+  if (found.empty()) {
+    std::ranges::copy_if(place.links, std::back_inserter(found), up);
   }
+  std::ranges::stable_sort(found, std::ranges::greater{}, [&](const LinkInfo& link) {
+    return device_stack(link, place.links).size();
+  });
+  return found;
+}
+
+void add_to_stack(Place& place, const LinkInfo& link) {
+  constexpr std::size_t kMostDevices = 64;
+  for (auto& device : device_stack(link, place.links)) {
+    const bool seen = std::ranges::any_of(place.stack, [&](const StackedLink& known) {
+      return known.link.index == device.link.index;
+    });
+    if (!seen && place.stack.size() < kMostDevices) {
+      place.stack.push_back(std::move(device));
+    }
+  }
+}
+
+// The default route's interface first.
+void choose_interfaces(Place& place) {
+  auto chosen = interfaces_to_hardware(place);
   const auto route = place.network.route_to(kNowhere, {});
   std::ranges::stable_partition(
       chosen, [&](const LinkInfo& link) { return route && link.name == route->interface; });
-  chosen.resize(std::min(chosen.size(), kMostInterfaces));
   for (const auto& link : chosen) {
-    for (auto& device : device_stack(link, place.links)) {
-      const bool seen = std::ranges::any_of(place.stack, [&](const StackedLink& known) {
-        return known.link.index == device.link.index;
-      });
-      if (!seen) {
-        place.stack.push_back(std::move(device));
-      }
-    }
+    add_to_stack(place, link);
   }
   place.host.interface = chosen.empty() ? "" : chosen.front().name;
 }

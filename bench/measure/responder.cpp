@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -92,9 +93,11 @@ class Responder {
     if (!request) {
       return tl::unexpected(request.error());
     }
-    facts::CollectOptions options;
-    options.local_address = channel_.local().host();
-    options.peer_address = channel_.peer().host();
+    constexpr Nanoseconds kLongestWait = std::chrono::minutes(2);
+    facts::CollectOptions options = facts::options_towards(
+        channel_.local().host(), channel_.peer().host(), context_.client_host_name);
+    options.lldp_wait =
+        std::clamp(Nanoseconds(request->lldp_wait_ns), Nanoseconds(0), kLongestWait);
     session::HostReply reply;
     reply.host = facts::collect_host(options);
     reply.agent_pid = ::getpid();

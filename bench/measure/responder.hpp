@@ -18,6 +18,8 @@ struct ResponderContext {
   bool allow_knobs = false;
   /// /proc/sys/kernel/random/boot_id of the client, from its hello.
   std::string client_boot_id;
+  /// Its host name, from there too.
+  std::string client_host_name;
   /// Undoes what a point set on the listening socket; called after its connections are made and at
   /// the end of each visit.
   std::function<void()> restore_listener;

@@ -18,7 +18,8 @@ namespace netbench::session {
 
 /// Who are you, seen from here? → HostReply.
 struct HostRequest {
-  int client_pid = 0;  // so that on one machine it does not count as foreign load
+  int client_pid = 0;             // so that on one machine it does not count as foreign load
+  std::int64_t lldp_wait_ns = 0;  // listen so long for the names of switches, at most 2 min
 };
 struct HostReply {
   HostInfo host;

@@ -84,7 +84,9 @@ Result<plan::TestPoint> decode_point(const Json& json) {
   return reader.finish(point);
 }
 
-OrderedJson body_of(const HostRequest& value) { return {{"client_pid", value.client_pid}}; }
+OrderedJson body_of(const HostRequest& value) {
+  return {{"client_pid", value.client_pid}, {"lldp_wait_ns", value.lldp_wait_ns}};
+}
 OrderedJson body_of(const HostReply& value) {
   return {{"host", encode(value.host)},
           {"agent_pid", value.agent_pid},
@@ -147,6 +149,7 @@ OrderedJson body_of(const ErrorReply& value) { return {{"error", encode(value.er
 
 void read(BodyReader& reader, HostRequest& value) {
   value.client_pid = static_cast<int>(reader.integer("client_pid"));
+  value.lldp_wait_ns = reader.integer("lldp_wait_ns");
 }
 void read(BodyReader& reader, HostReply& value) {
   value.host = reader.value("host", decode_host_info);

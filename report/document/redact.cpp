@@ -23,9 +23,9 @@ constexpr std::array<std::string_view, 14> kPlainKeys{
 constexpr std::array<std::string_view, 3> kPlainFactWords{"version", "release", "firmware"};
 
 /// A fact whose key holds one of these words identifies the host as a whole.
-constexpr std::array<std::string_view, 12> kIdentifyingFactWords{
-    "serial", "uuid",     "guid", "mac",       "wwn",     "asset",
-    "gid",    "hostname", "fqdn", "node_desc", "machine", "lladdr"};
+constexpr std::array<std::string_view, 13> kIdentifyingFactWords{
+    "serial",   "uuid", "guid",      "mac",     "wwn",    "asset", "gid",
+    "hostname", "fqdn", "node_desc", "machine", "lladdr", "lldp"};
 
 constexpr std::array<std::string_view, 5> kHarmlessAddresses{"127.0.0.1", "0.0.0.0", "::1",
                                                              "::", "255.255.255.255"};

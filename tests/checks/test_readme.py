@@ -43,7 +43,7 @@ class Readme(unittest.TestCase):
 
     def test_every_option_of_its_examples_exists(self) -> None:
         text = README.read_text()
-        examples = re.findall(r"netbench (pair|diagnose|agent|keygen|transports)\b([^\n`#|]*)", text)
+        examples = re.findall(r"netbench (pair|doctor|diagnose|agent|keygen|transports)\b([^\n`#|]*)", text)
         self.assertGreater(len(examples), 8)
         helps = {name: output_of(name, "--help") for name in {command for command, _ in examples}}
         for command, words in examples:

@@ -42,7 +42,7 @@ class Bench {
     options.hello.insecure = true;
     server_ = session::AgentServer::start(options).value();
     agent_ = std::thread([this] {
-      const ResponderContext context{plugins_, services_, false, {}, {}, {}, {}};
+      const ResponderContext context{plugins_, services_, false, {}, {}, {}, {}, {}};
       server_->run([&](session::Channel& channel, const session::Hello&) {
         [[maybe_unused]] const auto served = serve_client(channel, context);
       });

@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/cli/command.hpp"
+#include "bench/cli/doctor_judge.hpp"
+#include "bench/cli/doctor_text.hpp"
+#include "bench/cli/meet_hosts.hpp"
+#include "bench/cli/pair_run.hpp"
+#include "bench/cli/parse.hpp"
+#include "bench/cli/text_output.hpp"
+#include "bench/core/clock.hpp"
+#include "bench/core/units.hpp"
+#include "bench/facts/addresses.hpp"
+#include "bench/facts/host_facts.hpp"
+#include "bench/facts/text_files.hpp"
+#include "report/document/redact.hpp"
+#include "report/document/writer.hpp"
+#include "report/render/verdict.hpp"
+
+namespace netbench::cli {
+
+namespace {
+
+struct DoctorOptions {
+  PairOptions connection;
+  std::vector<std::string> roots;
+  std::vector<std::string> towards;
+  std::string interface;
+  std::string lldp;
+  Nanoseconds lldp_wait{0};
+  std::string json;
+  bool all = false;
+  bool redact = false;
+  bool no_color = false;
+};
+
+constexpr const char* kFooter =
+    "\nExit codes: 0 nothing is wrong, 3 a problem was found, 1 error, 2 usage, 4 the peer cannot\n"
+    "be reached.\n"
+    "\nExamples:\n"
+    "  netbench doctor\n"
+    "  netbench doctor --peer 192.168.1.101\n"
+    "  netbench doctor --peer 192.168.1.101 --all --json facts.json\n"
+    "  sudo netbench doctor --interface eth0 --lldp 35s\n"
+    "  netbench doctor --root /tmp/recorded-host --towards 192.168.1.101\n";
+
+void add_options(CLI::App& app, DoctorOptions& options) {
+  add_connection_options(app, options.connection, false);
+  app.add_option("--interface", options.interface, "this interface (default: all with hardware)")
+      ->group("This host");
+  app.add_option("--towards", options.towards,
+                 "the interface that leads to this numeric address, without connecting there")
+      ->group("This host");
+  app.add_option("--root", options.roots,
+                 "look at a recorded host: the folder that holds its /proc, /sys and /etc; twice "
+                 "for two ends, each with its --towards")
+      ->group("This host");
+  app.add_option("--lldp", options.lldp,
+                 "listen so long (\"35s\") for the switches' names and ports; needs CAP_NET_RAW")
+      ->group("What to show");
+  app.add_flag("--all", options.all, "every fact with its source, or why it is unknown")
+      ->group("What to show");
+  app.add_option("--json", options.json,
+                 "write the document to FILE (never overwritten) or -, which shows nothing else")
+      ->group("What to show");
+  app.add_flag("--redact", options.redact,
+               "replace names, addresses and serials in what is "
+               "written")
+      ->group("What to show");
+  app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)")
+      ->group("What to show");
+}
+
+Status check(DoctorOptions& options) {
+  const bool peer = !options.connection.peer.empty();
+  if (peer && (!options.roots.empty() || !options.towards.empty() || !options.interface.empty())) {
+    return fail("usage", "--peer names the interface and asks live hosts",
+                "Leave out --root, --towards and --interface.", ExitClass::usage);
+  }
+  if (options.roots.size() > 2 ||
+      options.towards.size() > std::max<std::size_t>(options.roots.size(), 1)) {
+    return fail("usage", "there are at most two recorded hosts, each with one --towards", {},
+                ExitClass::usage);
+  }
+  for (const auto& root : options.roots) {
+    if (facts::list_directory(root, "/proc").empty() &&
+        facts::list_directory(root, "/sys").empty()) {
+      return fail("bad-root", fmt::format("{} holds neither proc nor sys of a host", root),
+                  "Name the folder that stands for the host's /.", ExitClass::usage);
+    }
+  }
+  for (const auto& address : options.towards) {
+    if (const auto numeric = facts::parse_ip(address); !numeric) {
+      return fail("bad-address", numeric.error().message,
+                  "--peer takes a name; --towards looks up none.", ExitClass::usage);
+    }
+  }
+  if (!options.lldp.empty()) {
+    const auto wait = parse_duration_ns(options.lldp);
+    if (!wait) {
+      return tl::unexpected(wait.error());
+    }
+    options.lldp_wait = Nanoseconds(*wait);
+  }
+  return {};
+}
+
+/// The facts of this host, or of recorded ones, as h0 and h1.
+void collect_here(const DoctorOptions& options, Document& document) {
+  const std::vector<std::string> live{"/"};
+  const auto& roots = options.roots.empty() ? live : options.roots;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    facts::CollectOptions collect;
+    collect.root = roots[i];
+    collect.peer_address = i < options.towards.size() ? options.towards[i] : "";
+    collect.interface = options.interface;
+    collect.every_interface = true;
+    collect.lldp_wait = options.lldp_wait;
+    document.hosts[fmt::format("h{}", i)] = facts::collect_host(collect);
+  }
+}
+
+/// The facts of both ends; where the peer cannot be reached, of this one, and why.
+Status collect_both(const DoctorOptions& options, Document& document) {
+  const plugin::PluginHost plugins;
+  ConnectWatch watch;
+  constexpr int kNoCancel = -1;
+  auto pair = connect_pair(options.connection, plugins, {}, watch, kNoCancel);
+  if (!pair) {
+    watch.record(document);
+    return tl::unexpected(pair.error());
+  }
+  document.run.authenticated = pair->agent.channel->secure();
+  document.config["peer_address"] = pair->agent.address.text();
+  const auto met = meet_hosts(*pair, document, options.lldp_wait);
+  pair->agent.channel->close();
+  return met ? Status{} : Status(tl::unexpected(met.error()));
+}
+
+Document new_document_of(const DoctorOptions& options, std::span<char* const> words) {
+  Document document = new_document(options.connection, words);
+  document.status = DocumentStatus::ok;
+  document.error.reset();
+  document.run.command_line[1] = "doctor";
+  if (!options.connection.peer.empty()) {
+    document.config["peer"] = options.connection.peer;
+  }
+  return document;
+}
+
+/// Prints facts and findings.
+Status show(const Document& document, const DoctorOptions& options) {
+  const bool color = wants_color(options.no_color);
+  const int width = terminal_width(STDOUT_FILENO);
+  std::string text = doctor_text(document, {color, width, options.all});
+  const std::string verdict = report::verdict_text(document, {color, width});
+  text += verdict.empty() ? "\nnothing is wrong with what these facts show\n" : "\n" + verdict;
+  return print_all(text);
+}
+
+bool has_problem(const Document& document) {
+  return std::ranges::any_of(document.findings, [](const Finding& finding) {
+    return finding.severity == Severity::problem && finding.confidence != Confidence::excluded;
+  });
+}
+
+int run(const DoctorOptions& options, std::span<char* const> words,
+        std::optional<report::DocumentWriter> writer) {
+  Document document = new_document_of(options, words);
+  Status collected;
+  if (options.connection.peer.empty()) {
+    collect_here(options, document);
+  } else {
+    collected = collect_both(options, document);
+  }
+  if (!collected) {
+    document.status = DocumentStatus::failed;
+    document.error = collected.error();
+  }
+  document.run.finished_utc = utc_now();
+  judge_facts(document);
+  if (options.redact) {
+    document = report::redact(std::move(document));
+  }
+  if (writer) {
+    if (const auto written = writer->finish(document); !written) {
+      return report(written.error());
+    }
+  }
+  if (options.json != "-") {
+    if (const auto shown = show(document, options); !shown) {
+      return report(shown.error());
+    }
+  }
+  if (!collected) {
+    return report(*document.error);
+  }
+  return static_cast<int>(has_problem(document) ? ExitClass::acceptance_failed : ExitClass::passed);
+}
+
+}  // namespace
+
+int run_doctor(std::span<char* const> words) {
+  DoctorOptions options;
+  CLI::App app{
+      "Collects what this host, or both ends of a path, show about themselves, and says what is\n"
+      "wrong already: no traffic, nothing is changed, under 3 s.",
+      "netbench doctor"};
+  add_options(app, options);
+  app.footer(kFooter);
+  if (const auto exit_code = parse_or_print(app, words)) {
+    return *exit_code;
+  }
+  if (const auto sound = check(options); !sound) {
+    return report(sound.error());
+  }
+  std::optional<report::DocumentWriter> writer;
+  if (!options.json.empty()) {
+    auto opened = report::DocumentWriter::create(options.json);
+    if (!opened) {
+      return report(opened.error());
+    }
+    writer.emplace(std::move(*opened));
+  }
+  return run(options, words, std::move(writer));
+}
+
+}  // namespace netbench::cli
