@@ -64,10 +64,21 @@ std::map<std::string, Value> common_values(const Document& document, const std::
   return common;
 }
 
+/// "budget_ns" as "budget": the value is shown with its unit.
+std::string_view without_unit(std::string_view name) {
+  for (const std::string_view unit : {"_ns", "_bps", "_bytes"}) {
+    if (name.ends_with(unit)) {
+      name.remove_suffix(unit.size());
+    }
+  }
+  return name;
+}
+
 std::string pairs_text(const std::map<std::string, Value>& values) {
   std::string text;
   for (const auto& [name, value] : values) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, tunable_text(name, value));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", without_unit(name),
+                        tunable_text(name, value));
   }
   return text;
 }

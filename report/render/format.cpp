@@ -20,13 +20,17 @@ struct NameNotation {
 };
 
 /// Documents carry tunables in base units without naming the unit; these names have one.
-constexpr std::array<NameNotation, 7> kNotations{{{"buf", Notation::bytes},
-                                                  {".mss", Notation::bytes},
-                                                  {".lowat", Notation::bytes},
-                                                  {"_bytes", Notation::bytes},
-                                                  {".pacing", Notation::rate},
-                                                  {"udp.rate", Notation::rate},
-                                                  {".busy_poll", Notation::time}}};
+constexpr std::array<NameNotation, 11> kNotations{{{"buf", Notation::bytes},
+                                                   {".mss", Notation::bytes},
+                                                   {".lowat", Notation::bytes},
+                                                   {"_bytes", Notation::bytes},
+                                                   {".pacing", Notation::rate},
+                                                   {"udp.rate", Notation::rate},
+                                                   {".read_rate", Notation::rate},
+                                                   {".write_rate", Notation::rate},
+                                                   {"_bps", Notation::rate},
+                                                   {"_ns", Notation::time},
+                                                   {".busy_poll", Notation::time}}};
 
 Notation notation_of(std::string_view name) {
   const auto found = std::ranges::find_if(
@@ -74,7 +78,7 @@ std::string tunable_text(std::string_view full_name, const Value& value) {
     case Notation::rate:
       return format_bits_per_second(static_cast<double>(*number));
     case Notation::time:
-      return format_ns(static_cast<double>(*number));
+      return *number == 0 ? "off" : format_ns(static_cast<double>(*number));
     case Notation::plain:
       break;
   }
