@@ -110,6 +110,14 @@ Status check(DoctorOptions& options) {
   return {};
 }
 
+/// What the other of two recorded hosts calls itself, as a connection would tell.
+std::string name_of_other(const std::vector<std::string>& roots, std::size_t own) {
+  if (roots.size() < 2) {
+    return {};
+  }
+  return facts::read_line_file(roots[1 - own], "/proc/sys/kernel/hostname").value_or("");
+}
+
 /// The facts of this host, or of recorded ones, as h0 and h1.
 void collect_here(const DoctorOptions& options, Document& document) {
   const std::vector<std::string> live{"/"};
@@ -118,6 +126,7 @@ void collect_here(const DoctorOptions& options, Document& document) {
     facts::CollectOptions collect;
     collect.root = roots[i];
     collect.peer_address = i < options.towards.size() ? options.towards[i] : "";
+    collect.peer_name = name_of_other(roots, i);
     collect.interface = options.interface;
     collect.every_interface = true;
     collect.lldp_wait = options.lldp_wait;

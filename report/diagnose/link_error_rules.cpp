@@ -52,7 +52,7 @@ Verdict bit_errors(Look& look, End end) {
                    "one by one",
                    device_of(look, end)),
        fmt::format("ethtool -S {} | grep -Ei 'crc|fcs|symbol'", look.interface(end)),
-       "read the error counters of the switch port too"});
+       "read the error counters of " + switch_port(look, end) + " too"});
   return share > kFrameErrorShare ? verdict : milder(std::move(verdict));
 }
 

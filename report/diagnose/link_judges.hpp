@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "report/diagnose/rule.hpp"
 
 /// The judges of link_rules(), by what they look at. Private to report/diagnose.
@@ -18,6 +20,12 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_receive_ring(Look& look);
 [[nodiscard]] Verdict judge_pauses(Look& look);
 [[nodiscard]] Verdict judge_collisions(Look& look);
+
+// link_module_rules.cpp: the plug-in module of the port.
+[[nodiscard]] Verdict judge_dim_light(Look& look);
+/// Where the cable of an end's interface leads to: "port Ethernet1/17 of leaf-4a" by LLDP, else
+/// "the switch port".
+[[nodiscard]] std::string switch_port(Look& look, End end);
 
 // link_offload_rules.cpp: what the card does for the CPU, or does wrong.
 [[nodiscard]] Verdict judge_offload_off(Look& look);

@@ -23,7 +23,7 @@ class Tree:
 
 TREES = (
     Tree("narrow-slot", "P02"), Tree("narrow-bridge", "P02"), Tree("acs", "P05"),
-    Tree("slow-link", "L02"), Tree("bad-pair", "L02", MANAGEMENT),
+    Tree("slow-link", "L02"), Tree("dark-optics", "L05"), Tree("bad-pair", "L02", MANAGEMENT),
     Tree("half-duplex", "L03", MANAGEMENT), Tree("one-irq-core", "K03"),
     Tree("bond-member-down", "B02"), Tree("bond-two-aggregators", "B03"),
     Tree("bond-no-partner", "B04"), Tree("overlay", "M05", OVERLAY), Tree("small-mtu", "M04"),

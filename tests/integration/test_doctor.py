@@ -20,9 +20,9 @@ ESCAPE = "\x1b"
 
 FAULTS = {
     "acs": "P05", "bad-pair": "L02", "bond-member-down": "B02", "bond-no-partner": "B04",
-    "bond-two-aggregators": "B03", "far-node": "K03", "firewall": "C08", "half-duplex": "L03",
-    "narrow-bridge": "P02", "narrow-slot": "P02", "one-irq-core": "K03", "overlay": "M05",
-    "slow-link": "L02",
+    "bond-two-aggregators": "B03", "dark-optics": "L05", "far-node": "K03", "firewall": "C08",
+    "half-duplex": "L03", "narrow-bridge": "P02", "narrow-slot": "P02", "one-irq-core": "K03",
+    "overlay": "M05", "slow-link": "L02",
 }
 HEALTHY = ("server", "peer", "bond", "steered", "lldp", "virtual", "container", "nfs")
 
@@ -189,7 +189,7 @@ class RecordedHosts(unittest.TestCase):
                 self.assertEqual(classes(self.recorded("--root", str(self.folder / tree))), [])
 
     def test_are_judged_in_pairs(self) -> None:
-        for tree, wanted in (("small-mtu", ["M04"]), ("server", [])):
+        for tree, wanted in (("small-mtu", ["M04"]), ("server", []), ("dark-optics", ["L05"])):
             with self.subTest(tree):
                 document = self.recorded(
                     "--root", str(self.folder / tree), "--towards", "192.168.1.101",

@@ -104,6 +104,27 @@ TEST(EnergySaving, IsANoteOfTheHostsAndALimitWhereTheTailShowsIt) {
   expect_link("link.energy-steps", document);
 }
 
+TEST(DimLight, FiresBelowTheModulesOwnAlarm) {
+  const Document document = pair_with("h1", "if.eth0.module.rx_power_dbm", -17.2);
+  expect_link("link.dim-light", document);
+}
+
+TEST(DimLight, NamesThePortOfTheSwitchWhereItIsKnown) {
+  Document document = pair_with("h1", "if.eth0.module.rx_power_dbm", -17.2);
+  auto& facts = document.hosts["h1"].facts;
+  facts.push_back({"if.eth0.lldp.system", std::string("leaf-4a"), "test", {}});
+  facts.push_back({"if.eth0.lldp.port", std::string("Ethernet1/17"), "test", {}});
+  EXPECT_EQ(link("link.dim-light", document).remedy.back(),
+            "read the transmit power of port Ethernet1/17 of leaf-4a");
+}
+
+TEST(DimLight, KnowsDarknessWithoutAnAlarm) {
+  Document document = pair_with("h1", "if.eth0.module.rx_power_min_dbm", Value{});
+  EXPECT_EQ(link("link.dim-light", document).outcome, Outcome::silent);
+  document = pair_with("h1", "if.eth0.module.rx_power_dbm", -40.0);
+  expect_link("link.dim-light", document);
+}
+
 TEST(CarrierHistory, FiresOnManyChangesBeforeTheRun) {
   expect_link("link.carrier-history", pair_with("h0", "if.eth0.carrier_changes", whole(87)));
 }

@@ -35,6 +35,8 @@ inline void add_link_facts(DocumentBuilder& document) {
            {"ring.rx_descriptors", std::int64_t{1024}},
            {"ring.rx_max_descriptors", std::int64_t{8192}},
            {"coalesce.rx_us", std::int64_t{3}},
+           {"module.rx_power_dbm", -2.1},
+           {"module.rx_power_min_dbm", -12.3},
            {"mtu_bytes", std::int64_t{9000}},
            {"max_mtu_bytes", std::int64_t{9978}}}) {
     document.fact(std::string("if.eth0.") + key, value);
