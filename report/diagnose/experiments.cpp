@@ -127,17 +127,19 @@ struct Recipe {
   Make make;
 };
 
-constexpr std::array<Recipe, 11> kRecipes = {{{"more-streams", more_streams},
+/// Those that touch one cause alone go first: where two experiments tell as much, the earlier one
+/// is made.
+constexpr std::array<Recipe, 11> kRecipes = {{{"no-read-rate", unthrottled},
+                                              {"no-write-rate", unthrottled},
+                                              {"nodelay", nodelay},
+                                              {"larger-message", larger_message},
                                               {"larger-rcvbuf", larger_rcvbuf},
                                               {"larger-sndbuf", larger_sndbuf},
+                                              {"slower-pacing", slower_pacing},
+                                              {"other-congestion", other_congestion},
                                               {"half-mss", half_mss},
                                               {"discard", discard},
-                                              {"slower-pacing", slower_pacing},
-                                              {"larger-message", larger_message},
-                                              {"other-congestion", other_congestion},
-                                              {"nodelay", nodelay},
-                                              {"no-read-rate", unthrottled},
-                                              {"no-write-rate", unthrottled}}};
+                                              {"more-streams", more_streams}}};
 
 const Prediction* prediction_of(const Rule& rule, std::string_view experiment) {
   const auto found = std::ranges::find(rule.predictions, experiment, &Prediction::experiment);

@@ -44,36 +44,54 @@ Trial try_predictions(Look& look, const Rule& rule) {
   return trial;
 }
 
-std::optional<std::string> busy_text(Look& look, End end) {
+/// The largest share of their time that threads of an end waited for a CPU; nothing where the
+/// kernel did not say.
+std::optional<double> wait_share(Look& look, End end) {
+  std::optional<double> largest;
   for (const auto& [wait, elapsed] :
        {std::pair("send.wait_s", "send.elapsed_s"), std::pair("recv.wait_s", "recv.elapsed_s")}) {
-    const auto share = look.ratio(end, wait, elapsed);
-    if (share && *share > kWaitShare) {
-      return fmt::format("threads on {} waited for a CPU {:.0f} % of the time", look.host_name(end),
-                         100 * *share);
+    if (const auto share = look.ratio(end, wait, elapsed)) {
+      largest = std::max(*share, largest.value_or(0));
     }
   }
-  return std::nullopt;
+  return largest;
 }
 
-std::optional<std::string> busy_host(const Look& look, End end) {
+/// CPU time of a host that others took during the row, as shares of the row's time.
+struct Taken {
+  double steal = 0;
+  double foreign = 0;
+};
+
+Taken taken_at(const Look& look, End end) {
   const Measurement& row = *look.row();
   const bool initiator = (end == End::sender) != (row.direction == Direction::reverse);
   double elapsed = 0;
-  double steal = 0;
-  double foreign = 0;
+  Taken taken;
   for (const Round& round : row.rounds) {
     const EndRecord& record = initiator ? round.initiator : round.responder;
     elapsed += record.elapsed_s;
-    steal += record.steal_s;
-    foreign += record.foreign_cpu_s;
+    taken.steal += record.steal_s;
+    taken.foreign += record.foreign_cpu_s;
   }
-  if (elapsed > 0 && steal / elapsed > kStealShare) {
-    return fmt::format("the hypervisor took {:.0f} % of a CPU from {}", 100 * steal / elapsed,
+  return elapsed > 0 ? Taken{taken.steal / elapsed, taken.foreign / elapsed} : Taken{};
+}
+
+/// What was in the way at an end. Other programs matter as far as our threads waited for them;
+/// their CPU time alone counts where the waiting is not known.
+std::optional<std::string> busy_text(Look& look, End end) {
+  const auto waited = wait_share(look, end);
+  const Taken taken = taken_at(look, end);
+  if (waited.value_or(0) > kWaitShare) {
+    return fmt::format("threads on {} waited for a CPU {:.0f} % of the time", look.host_name(end),
+                       100 * *waited);
+  }
+  if (taken.steal > kStealShare) {
+    return fmt::format("the hypervisor took {:.0f} % of a CPU from {}", 100 * taken.steal,
                        look.host_name(end));
   }
-  if (elapsed > 0 && foreign / elapsed > kForeignShare) {
-    return fmt::format("other programs used {:.0f} % of a CPU on {}", 100 * foreign / elapsed,
+  if (!waited && taken.foreign > kForeignShare) {
+    return fmt::format("other programs used {:.0f} % of a CPU on {}", 100 * taken.foreign,
                        look.host_name(end));
   }
   return std::nullopt;
@@ -132,9 +150,6 @@ std::optional<std::string> doubt_a_busy_machine(const Document& document, Judged
     Look look(document, judged.row, judged.bounds);
     if (!busy) {
       busy = busy_text(look, end);
-    }
-    if (!busy) {
-      busy = busy_host(look, end);
     }
   }
   if (busy) {
