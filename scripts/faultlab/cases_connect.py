@@ -140,7 +140,7 @@ CASES = (
     Case("C13-peer-link-down", ("C13",), lambda rng: link_down("b", {})),
     Case("C04-far-link-down", ("C04", "C13"), lambda rng: link_down("b", {"third": "bridge"}),
          also=("C04", "C13")),
-    Case("C14-netmask-there", ("C14", "C10"), wrong_netmask, also=SILENT),
+    Case("C14-netmask-there", ("C14", "C10", "C02"), wrong_netmask, also=SILENT),
     Case("C14-netmask-here", ("C14", "C05"), wrong_netmask_here, also=("C05",)),
     Case("C16-ports-exhausted", ("C16",), taken_ports),
     Case("C17-duplicate-address", ("C17", "C01"), duplicate_address, also=("C01", "C03c", "C07")),

@@ -18,13 +18,15 @@ SEGMENT = "1448"  # fits a datagram, is held back by Nagle in pieces, and is not
 
 @dataclass(frozen=True)
 class Ingredient:
-    """One fault of a mix. place: where its mark is; two of a mix have different places. far: it
-    needs a path with delay; near: one without; None: either."""
+    """One fault of a mix. place: where its mark is; two of a mix have different places. far: whether
+    it needs a path with delay, or one without; None: either. unlike: classes that would hide it.
+    """
 
     classes: tuple[str, ...]
     place: str
     far: bool | None
     draw: Callable[[random.Random], Setup]
+    unlike: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -65,8 +67,8 @@ def _policer(rng: random.Random, direction: str) -> Setup:
 
 def _datagram_buffer(rng: random.Random) -> Setup:
     """In the direction of the other fault, if that has one."""
-    rate = round(log_uniform(rng, 100, 200))
-    pair = datagrams(udp__rcvbuf="4K", udp__rate=f"{rate}M")
+    rate = round(log_uniform(rng, 200, 350))
+    pair = datagrams(udp__rcvbuf="2K", udp__rate=f"{rate}M")
     del pair["direction"]
     return Setup({}, (), pair, {"datagrams": f"{rate} Mb/s"})
 
@@ -92,7 +94,7 @@ INGREDIENTS = (
     *_both_ways(("W02", "W01"), True, _window), *_both_ways(("W05",), True, _send_buffer),
     *_both_ways(("Q04",), True, _loss), *_both_ways(("L16",), None, _shaper),
     *_both_ways(("Q03",), False, _policer),
-    Ingredient(("K14",), "datagrams", None, _datagram_buffer),
+    Ingredient(("K14",), "datagrams", None, _datagram_buffer, unlike=("L16", "Q03")),
     Ingredient(("W11",), "round trips", False, _nagle),
     Ingredient(("M04",), "ends", False, _uneven_mtu),
 )
@@ -164,6 +166,7 @@ def chosen(rng: random.Random) -> tuple[Ingredient, Ingredient]:
     while True:
         first, second = rng.sample(INGREDIENTS, 2)
         fits = first.far is None or second.far is None or first.far == second.far
+        fits &= not {*first.unlike, *second.unlike} & {*first.classes, *second.classes}
         if first.classes != second.classes and first.place != second.place and fits:
             return first, second
 
