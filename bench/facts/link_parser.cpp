@@ -211,6 +211,9 @@ LinkInfo parse_link(ByteSpan body) {
   link.statistics = parse_statistics(find_attribute(attributes, IFLA_STATS64));
   link.queue_packets = number(IFLA_TXQLEN);
   link.carrier_changes = attribute_number<std::uint32_t>(attributes, IFLA_CARRIER_CHANGES);
+  if (link.carrier_changes) {
+    link.statistics.emplace_back("carrier_changes", *link.carrier_changes);
+  }
   link.bus_address = attribute_string(attributes, IFLA_PARENT_DEV_NAME);
   link.xdp = attribute_number<std::uint8_t>(find_attribute(attributes, IFLA_XDP), IFLA_XDP_ATTACHED)
                  .value_or(XDP_ATTACHED_NONE) != XDP_ATTACHED_NONE;

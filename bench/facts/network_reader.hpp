@@ -34,7 +34,8 @@ struct LinkInfo {
   std::string hardware_address;    // "02:00:…"
   int lower_index = 0;             // IFLA_LINK in this namespace (vlan, macvlan); 0: none
   int master_index = 0;            // IFLA_MASTER (bond, bridge); 0: none
-  NamedCounts statistics;          // IFLA_STATS64, names as in /sys/class/net/<dev>/statistics
+  NamedCounts statistics;          // IFLA_STATS64, names as in /sys/class/net/<dev>/statistics,
+                                   // and carrier_changes
   std::int64_t queue_packets = 0;  // IFLA_TXQLEN
   std::optional<std::int64_t> carrier_changes;  // IFLA_CARRIER_CHANGES
   std::string bus_address;                      // IFLA_PARENT_DEV_NAME, "0000:41:00.0"; "" if none

@@ -45,7 +45,8 @@ void add_route(Place& place) {
   }
 }
 
-// Whether the peer lies in a prefix of this interface: then no router should be between.
+// Whether the peer lies in a prefix of this interface: then no router should be between. Or in one
+// of another interface: then a route leads past it.
 void add_subnet(Place& place, int index) {
   const auto addresses = place.network.addresses();
   if (!addresses) {
@@ -55,13 +56,16 @@ void add_subnet(Place& place, int index) {
   const auto peer = parse_ip(place.options.peer_address);
   const std::string tested = place.host.addresses.empty() ? "" : place.host.addresses.front();
   bool inside = false;
+  int inside_of_other = 0;
   for (const auto& own : *addresses) {
+    const auto network_address = parse_ip(own.address);
+    const bool has_peer =
+        peer && network_address && in_prefix(*peer, *network_address, own.prefix_length);
     if (own.interface_index != index) {
+      inside_of_other = has_peer ? own.interface_index : inside_of_other;
       continue;
     }
-    const auto network_address = parse_ip(own.address);
-    inside = inside ||
-             (peer && network_address && in_prefix(*peer, *network_address, own.prefix_length));
+    inside = inside || has_peer;
     if (std::ranges::find(place.host.addresses, own.address) == place.host.addresses.end()) {
       place.host.addresses.push_back(own.address);
     }
@@ -71,6 +75,10 @@ void add_subnet(Place& place, int index) {
   }
   if (peer) {
     place.facts.add("path.same_subnet", inside, kAddressSource);
+  }
+  const auto other = std::ranges::find(place.links, inside_of_other, &LinkInfo::index);
+  if (!inside && other != place.links.end()) {
+    place.facts.add("path.subnet_interface", other->name, kAddressSource);
   }
 }
 

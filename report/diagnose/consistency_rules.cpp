@@ -221,18 +221,33 @@ Verdict name_at(Look& look, End end) {
                             peer->addresses.front(), look.host_name(other))});
 }
 
-Verdict judge_names(Look& look) { return either_end(look, name_at); }
+/// Names that lead past the tested network at one end alone are a mistake in one hosts file; at
+/// both ends they may be meant so.
+Verdict judge_names(Look& look) {
+  const Verdict at_sender = name_at(look, End::sender);
+  const Verdict at_receiver = name_at(look, End::receiver);
+  const bool one_alone =
+      (at_sender.outcome == Outcome::fires && at_receiver.outcome == Outcome::silent) ||
+      (at_sender.outcome == Outcome::silent && at_receiver.outcome == Outcome::fires);
+  Verdict verdict = nearest_of({at_sender, at_receiver}, {});
+  if (one_alone) {
+    verdict.severity = Severity::warning;
+    verdict.confidence = Confidence::confirmed;
+  }
+  return verdict;
+}
 
 constexpr Rule note(std::string_view id, std::string_view class_id, Verdict (*judge)(Look&)) {
   return {id, class_id, Scope::hosts, Kind::note, Severity::info, judge};
 }
 
-constexpr std::array kRules = {note("hosts.versions", "V01", judge_versions),
-                               note("hosts.sysctls", "V02", judge_sysctls),
-                               note("hosts.link-settings", "V03", judge_link_settings),
-                               note("hosts.platform", "V04", judge_platform),
-                               note("hosts.clock", "V05", judge_clock),
-                               note("hosts.names", "V06", judge_names)};
+constexpr std::array kRules = {
+    note("hosts.versions", "V01", judge_versions),
+    note("hosts.sysctls", "V02", judge_sysctls),
+    note("hosts.link-settings", "V03", judge_link_settings),
+    note("hosts.platform", "V04", judge_platform),
+    note("hosts.clock", "V05", judge_clock),
+    Rule{"hosts.names", "V06", Scope::hosts, Kind::defect, Severity::info, judge_names}};
 
 }  // namespace
 

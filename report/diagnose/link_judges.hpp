@@ -21,6 +21,10 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_pauses(Look& look);
 [[nodiscard]] Verdict judge_collisions(Look& look);
 
+// link_plane_rules.cpp: whether the traffic takes the network that was meant.
+[[nodiscard]] Verdict judge_plane(Look& look);
+[[nodiscard]] Verdict judge_other_interface(Look& look);
+
 // link_module_rules.cpp: the plug-in module of the port.
 [[nodiscard]] Verdict judge_dim_light(Look& look);
 /// Where the cable of an end's interface leads to: "port Ethernet1/17 of leaf-4a" by LLDP, else

@@ -15,9 +15,9 @@ TEST(ConsistencyRules, AreUnknownWithoutEvidence) {
   expect_all(consistency_rules(), without_evidence(), Outcome::unknown);
 }
 
-TEST(ConsistencyRules, AreNotesAlone) {
+TEST(ConsistencyRules, AreNeverAboveLevelInfoByThemselves) {
   for (const Rule& rule : consistency_rules()) {
-    EXPECT_EQ(rule.kind, Kind::note) << rule.id;
+    EXPECT_EQ(rule.severity, Severity::info) << rule.id;
   }
 }
 
@@ -64,6 +64,13 @@ TEST(Names, FireWhereTheNameLeadsToAnotherNetwork) {
   const auto verdict = expect_fires(consistency_rules(), "hosts.names",
                                     pair_with("h0", "name.peer_resolves_to", text("10.0.0.7")));
   EXPECT_TRUE(mentions(verdict.remedy, "echo '192.168.1.101 nb-b' >> /etc/hosts"));
+}
+
+TEST(Names, AreAWarningWhereOneEndAloneIsLedElsewhere) {
+  Document document = pair_with("h0", "name.peer_resolves_to", text("10.0.0.7"));
+  EXPECT_EQ(expect_fires(consistency_rules(), "hosts.names", document).severity, Severity::warning);
+  document = with_fact(std::move(document), "h1", "name.peer_resolves_to", text("10.0.0.6"));
+  EXPECT_EQ(expect_fires(consistency_rules(), "hosts.names", document).severity, std::nullopt);
 }
 
 TEST(Names, DoNotTakeOneAddressForTheBeginningOfAnother) {

@@ -91,6 +91,15 @@ TEST(Plane, FiresWhereTrafficFellOverToWireless) {
   EXPECT_NE(expect_link("link.plane", document).cause.find("eth1"), std::string::npos);
 }
 
+TEST(Plane, FiresWhereARouteLeadsPastTheSubnetOfThePeer) {
+  const auto verdict =
+      expect_link("link.plane", pair_with("h0", "path.subnet_interface", text("ib0")));
+  EXPECT_EQ(verdict.confidence, Confidence::confirmed);
+  EXPECT_EQ(verdict.cause,
+            "the route of nb-a to 192.168.1.101 leaves by eth0, though nb-b is in the subnet of "
+            "ib0");
+}
+
 TEST(OtherInterface, FiresWhereTheCountedBytesAreNotThePayloads) {
   expect_link("link.other-interface",
               healthy_pair(healthy_stream().receiver({{"if.eth0.rx_bytes", 1e6}})));

@@ -155,6 +155,18 @@ TEST(HostFacts, SeesAnotherSubnet) {
   EXPECT_EQ(value_of(host, "path.gateway"), text("192.168.1.1"));
 }
 
+TEST(HostFacts, SeesThatARouteLeadsPastTheSubnetOfThePeer) {
+  ServerNetwork network;
+  LinkInfo other;
+  other.index = 9;
+  other.name = "eth1";
+  network.all_links.push_back(other);
+  network.all_addresses = {{7, "192.168.2.100", 24, false}, {9, "192.168.1.100", 24, false}};
+  const auto host = collect("server", network);
+  EXPECT_EQ(value_of(host, "path.same_subnet"), Value(false));
+  EXPECT_EQ(value_of(host, "path.subnet_interface"), text("eth1"));
+}
+
 TEST(HostFacts, ReadsThePcieSlotOfTheNic) {
   ServerNetwork network;
   const auto host = collect("server", network);
