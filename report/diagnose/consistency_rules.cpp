@@ -221,8 +221,17 @@ Verdict name_at(Look& look, End end) {
                             peer->addresses.front(), look.host_name(other))});
 }
 
-/// Names that lead past the tested network at one end alone are a mistake in one hosts file; at
-/// both ends they may be meant so.
+/// Whether the user named the peer instead of giving its address.
+bool peer_was_named(const Document& document) {
+  const auto found = document.config.find("peer");
+  const auto* peer =
+      found == document.config.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return peer != nullptr && *peer != "self" &&
+         peer->find_first_not_of("0123456789.:[]abcdefABCDEF") != std::string::npos;
+}
+
+/// A name that the test used, and that leads to another network at one end alone, is a mistake in
+/// one hosts file; else it may be meant so (an overlay, a management network).
 Verdict judge_names(Look& look) {
   const Verdict at_sender = name_at(look, End::sender);
   const Verdict at_receiver = name_at(look, End::receiver);
@@ -230,9 +239,10 @@ Verdict judge_names(Look& look) {
       (at_sender.outcome == Outcome::fires && at_receiver.outcome == Outcome::silent) ||
       (at_sender.outcome == Outcome::silent && at_receiver.outcome == Outcome::fires);
   Verdict verdict = nearest_of({at_sender, at_receiver}, {});
-  if (one_alone) {
+  if (one_alone && peer_was_named(look.document())) {
     verdict.severity = Severity::warning;
     verdict.confidence = Confidence::confirmed;
+    verdict.nearness = 0.9;
   }
   return verdict;
 }

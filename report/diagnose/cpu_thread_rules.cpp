@@ -22,6 +22,9 @@ constexpr double kSmallWrite = 1024;
 constexpr double kWireFull = 0.8;
 /// Measured: 3 … 5 other programs on the thread's core 0.46 … 0.92; a quiet machine below 0.05.
 constexpr double kWaits = 0.4;
+/// Share of a CPU that other programs must have used to be what several threads waited for.
+constexpr double kOthers = 0.2;
+constexpr double kHadTheCore = 0.7;
 /// Measured: a quota of 5 % throttled 46 of 50 periods.
 constexpr double kThrottled = 0.1;
 constexpr double kSlowClock = 0.7;
@@ -80,6 +83,22 @@ std::optional<double> throttled_periods(Look& look, End end) {
   return look.ratio(end, "cgroup.nr_throttled", "cgroup.nr_periods");
 }
 
+/// Several threads of ours that had a core, or that nobody else wanted one beside, waited for each
+/// other. Equal shares: 3 other programs leave 4 threads 0.57 of a core.
+std::optional<std::string> waited_for_each_other(Look& look, End end) {
+  const auto threads = look.typical(end, end == End::sender ? "send.threads" : "recv.threads");
+  if (!threads || *threads <= 1) {
+    return std::nullopt;
+  }
+  const double cores = running_share(look, end).value_or(0) * *threads;
+  const double others = look.taken_cpu(end).by_other_programs;
+  if (cores < kHadTheCore && others > kOthers) {
+    return std::nullopt;
+  }
+  return fmt::format("{:.0f} threads used {} of a CPU, other programs {}", *threads, percent(cores),
+                     percent(others));
+}
+
 Verdict contention(Look& look, End end) {
   const auto waiting = waiting_share(look, end);
   if (!waiting) {
@@ -90,6 +109,9 @@ Verdict contention(Look& look, End end) {
                                       look.host_name(end), percent(*waiting));
   if (*waiting <= kWaits) {
     return silent(why);
+  }
+  if (const auto each_other = waited_for_each_other(look, end)) {
+    return silent(fmt::format("{}, for each other: {}", why, *each_other));
   }
   const auto throttled = throttled_periods(look, end);
   if (throttled && *throttled > kThrottled) {

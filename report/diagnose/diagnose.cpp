@@ -64,10 +64,11 @@ void merge(Ranked& into, Ranked other) {
   merge_into(into.finding.not_evaluated, other.finding.not_evaluated);
 }
 
+/// What explains most of the row goes before what explains little of it, however sure that is.
 bool leads(const Ranked& one, const Ranked& other) {
   const auto key = [](const Ranked& ranked) {
     const bool excluded = ranked.finding.confidence == Confidence::excluded;
-    return std::tuple(excluded, -static_cast<int>(ranked.finding.severity),
+    return std::tuple(excluded, -static_cast<int>(ranked.finding.severity), ranked.nearness < kNear,
                       static_cast<int>(ranked.finding.confidence), -ranked.nearness);
   };
   return key(one) < key(other);

@@ -12,6 +12,8 @@ namespace netbench::report {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+/// The interval of fewer pairs is from the least to the largest of them and says too much.
+constexpr std::uint32_t kPairsNeeded = 3;
 /// Changes below this are not told from none (two equal runs on a shared machine differ by more).
 constexpr double kNoticeable = 1.10;
 
@@ -194,6 +196,9 @@ std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses, const M
 Shown shown(const Prediction& prediction, const Intervention* moved) {
   if (moved == nullptr || moved->n_pairs == 0) {
     return Shown::not_run;
+  }
+  if (moved->n_pairs < kPairsNeeded) {
+    return Shown::undecided;
   }
   const double low = moved->ratio_low;
   const double high = moved->ratio_high;

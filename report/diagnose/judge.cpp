@@ -57,41 +57,23 @@ std::optional<double> wait_share(Look& look, End end) {
   return largest;
 }
 
-/// CPU time of a host that others took during the row, as shares of the row's time.
-struct Taken {
-  double steal = 0;
-  double foreign = 0;
-};
-
-Taken taken_at(const Look& look, End end) {
-  const Measurement& row = *look.row();
-  const bool initiator = (end == End::sender) != (row.direction == Direction::reverse);
-  double elapsed = 0;
-  Taken taken;
-  for (const Round& round : row.rounds) {
-    const EndRecord& record = initiator ? round.initiator : round.responder;
-    elapsed += record.elapsed_s;
-    taken.steal += record.steal_s;
-    taken.foreign += record.foreign_cpu_s;
-  }
-  return elapsed > 0 ? Taken{taken.steal / elapsed, taken.foreign / elapsed} : Taken{};
-}
-
 /// What was in the way at an end. Other programs matter as far as our threads waited for them;
-/// their CPU time alone counts where the waiting is not known.
+/// their CPU time alone counts where the waiting is not known. Several threads of ours may have
+/// waited for each other.
 std::optional<std::string> busy_text(Look& look, End end) {
   const auto waited = wait_share(look, end);
-  const Taken taken = taken_at(look, end);
-  if (waited.value_or(0) > kWaitShare) {
+  const Look::Taken taken = look.taken_cpu(end);
+  const bool alone = look.setting(end, "tcp.streams").value_or(1) <= 1;
+  if (waited.value_or(0) > kWaitShare && (alone || taken.by_other_programs > kWaitShare)) {
     return fmt::format("threads on {} waited for a CPU {:.0f} % of the time", look.host_name(end),
                        100 * *waited);
   }
-  if (taken.steal > kStealShare) {
-    return fmt::format("the hypervisor took {:.0f} % of a CPU from {}", 100 * taken.steal,
+  if (taken.by_hypervisor > kStealShare) {
+    return fmt::format("the hypervisor took {:.0f} % of a CPU from {}", 100 * taken.by_hypervisor,
                        look.host_name(end));
   }
-  if (!waited && taken.foreign > kForeignShare) {
-    return fmt::format("other programs used {:.0f} % of a CPU on {}", 100 * taken.foreign,
+  if (!waited && taken.by_other_programs > kForeignShare) {
+    return fmt::format("other programs used {:.0f} % of a CPU on {}", 100 * taken.by_other_programs,
                        look.host_name(end));
   }
   return std::nullopt;

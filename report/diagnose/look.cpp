@@ -222,6 +222,20 @@ std::optional<double> Look::elapsed_s(End end) {
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
+Look::Taken Look::taken_cpu(End end) const {
+  double elapsed_s = 0;
+  Taken taken;
+  const bool initiator = host_key(end) == "h0";
+  for (const Round& round : row_ == nullptr ? std::vector<Round>{} : row_->rounds) {
+    const EndRecord& record = initiator ? round.initiator : round.responder;
+    elapsed_s += record.elapsed_s;
+    taken.by_hypervisor += record.steal_s;
+    taken.by_other_programs += record.foreign_cpu_s;
+  }
+  return elapsed_s > 0 ? Taken{taken.by_hypervisor / elapsed_s, taken.by_other_programs / elapsed_s}
+                       : Taken{};
+}
+
 std::optional<double> Look::ratio(End end, std::string_view numerator,
                                   std::string_view denominator) {
   const auto over = total(end, numerator);

@@ -53,6 +53,13 @@ class Look {
   /// total(numerator) / total(denominator); nothing where the denominator is not above 0.
   std::optional<double> ratio(End end, std::string_view numerator, std::string_view denominator);
 
+  /// CPU time that others took at this end during the row, as shares of its time: 1 is one CPU.
+  struct Taken {
+    double by_hypervisor = 0;
+    double by_other_programs = 0;
+  };
+  [[nodiscard]] Taken taken_cpu(End end) const;
+
   /// The effective value of a tunable at an end, and whether it was asked for ("auto" was not).
   std::optional<double> setting(End end, std::string_view name);
   std::optional<std::string> setting_text(End end, std::string_view name);

@@ -24,6 +24,9 @@ constexpr double kSomeLoss = 1e-5;
 constexpr double kLongPath_us = 5'000;
 /// Measured: a policer at 100 Mb/s drops 9 … 19 %.
 constexpr double kPoliced = 0.03;
+constexpr double kPolicedInBursts = 0.01;
+constexpr double kLostAgain = 0.02;
+constexpr double kLongBurst = 10;
 constexpr double kShallowLow = 1e-4;
 constexpr double kScales = 1.5;
 constexpr double kLocal = 0.5;
@@ -171,6 +174,15 @@ Verdict lossy(Look& look, const Losses& found, double nearness, Confidence confi
   return verdict;
 }
 
+/// Long bursts whose repairs are dropped too, up to timeouts: a bucket that stays empty. A short
+/// queue has room again by then. Measured: policers 16 … 19 at a time, 2 … 13 % lost again.
+bool drops_repairs(Look& look, const Losses& found) {
+  const double timeouts = look.total(End::sender, "netstat.TCPTimeouts").value_or(0);
+  const double again = look.total(End::sender, "netstat.TCPLostRetransmit").value_or(0);
+  return found.share() >= kPolicedInBursts && timeouts > 0 && again >= kLostAgain * found.lost &&
+         burst_size(look, found).value_or(0) >= kLongBurst;
+}
+
 }  // namespace
 
 Verdict judge_shallow_buffer(Look& look) {
@@ -217,7 +229,7 @@ Verdict judge_policer(Look& look) {
   const std::string why =
       fmt::format("{}, {:.0f} timeouts, {:.0f} retransmits lost again{}", found.text(), timeouts,
                   again, more ? fmt::format(", more streams x{:.2f}", *more) : "");
-  if (found.share() < kPoliced || (more && *more > kScales)) {
+  if ((found.share() < kPoliced && !drops_repairs(look, found)) || (more && *more > kScales)) {
     return silent(why);
   }
   const bool proof = timeouts > 0 || (more && *more < 1.2);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kQueue = {
     Prediction{"more-streams", 0.85, 1.15}, Prediction{"half-mss", 0.8, 1.05},
     Prediction{"larger-rcvbuf", 0.85, 1.15}, Prediction{"larger-sndbuf", 0.85, 1.15}};
-constexpr std::array kPolicer = {Prediction{"more-streams", 0.8, 1.25}};
+constexpr std::array kPolicer = {Prediction{"more-streams", 0.5, 1.25}};
 constexpr std::array kLoss = {Prediction{"more-streams", 1.5},
                               Prediction{"larger-rcvbuf", 0.6, 1.4},
                               Prediction{"larger-sndbuf", 0.6, 1.4}};
