@@ -269,9 +269,9 @@ Verdict judge_socket_overflow(Look& look) {
                   "network's",
                   look.host_name(End::receiver),
                   buffer ? " (" + format_bytes(static_cast<std::int64_t>(*buffer)) + ")" : ""),
-      {fmt::format("--udp.rcvbuf {} (in an application: SO_RCVBUF)", wanted),
-       on(look, End::receiver, fmt::format("sysctl -w net.core.rmem_max={}", wanted)),
-       "read with more threads, or in batches (recvmmsg)"});
+      {fmt::format("--udp.rcvbuf {} (in an application: SO_RCVBUF)", wanted)});
+  raise_asked_limit(look, End::receiver, "rmem_max", wanted, verdict.remedy);
+  verdict.remedy.emplace_back("read with more threads, or in batches (recvmmsg)");
   verdict.severity = severity_of_overflow(look, *overflow);
   return verdict;
 }

@@ -165,23 +165,17 @@ std::string buffer_text(const Window& window) {
              : fmt::format("about {}", format_bytes(static_cast<std::int64_t>(window.bytes)));
 }
 
-std::string raise_maximum(const Look& look, std::int64_t bytes) {
-  return on(look, End::receiver, fmt::format("sysctl -w net.core.rmem_max={}", bytes));
-}
-
-std::string raise_ceiling(const Look& look, std::int64_t bytes) {
-  return on(look, End::receiver,
-            fmt::format("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {}\"", bytes));
-}
-
 Verdict fixed_buffer(Look& look, const Window& window) {
   const std::int64_t wanted = fitting_buffer(look, window.buffer_bytes.value_or(window.bytes));
+  std::vector<std::string> remedy = {
+      "leave out --tcp.rcvbuf (in an application: do not set SO_RCVBUF), so that the kernel tunes "
+      "it",
+      fmt::format("or --tcp.rcvbuf {}", wanted / 2)};
+  raise_asked_limit(look, End::receiver, "rmem_max", wanted / 2, remedy);
   return fires(Confidence::likely, shown(window), window.text,
                fmt::format("the receive buffer of {} is fixed at {}: too small for this path",
                            look.host_name(End::receiver), buffer_text(window)),
-               {"leave out --tcp.rcvbuf (in an application: do not set SO_RCVBUF), so that the "
-                "kernel tunes it",
-                fmt::format("or --tcp.rcvbuf {}", wanted / 2), raise_maximum(look, wanted / 2)});
+               std::move(remedy));
 }
 
 Verdict at_ceiling(Look& look, const Window& window) {
@@ -193,14 +187,17 @@ Verdict at_ceiling(Look& look, const Window& window) {
                     "would lengthen it",
                     window.text, milliseconds(trip->queued_us()), milliseconds(trip->smoothed_us)));
   }
+  const double ceiling_bytes = window.ceiling_bytes.value_or(window.buffer_bytes.value_or(0));
+  const std::string ceiling = format_bytes(static_cast<std::int64_t>(ceiling_bytes));
+  std::vector<std::string> remedy;
+  raise_tuned_limit(look, End::receiver, "tcp_rmem", fitting_buffer(look, ceiling_bytes), remedy);
   return fires(
       Confidence::likely, shown(window),
-      fmt::format("{}; buffer {} of {} allowed", window.text, buffer_text(window),
-                  format_bytes(static_cast<std::int64_t>(window.ceiling_bytes.value_or(0)))),
-      fmt::format("receive autotuning of {} is at its ceiling tcp_rmem[2] ({}): the window cannot "
+      fmt::format("{}; buffer {} of {} allowed", window.text, buffer_text(window), ceiling),
+      fmt::format("receive autotuning of {} may not go beyond tcp_rmem[2] ({}): the window cannot "
                   "grow to what this path needs",
-                  look.host_name(End::receiver), buffer_text(window)),
-      {raise_ceiling(look, fitting_buffer(look, window.buffer_bytes.value_or(window.bytes)))});
+                  look.host_name(End::receiver), ceiling),
+      std::move(remedy));
 }
 
 Verdict tuning_off(Look& look, const Window& window) {
@@ -240,7 +237,8 @@ Verdict judge_receive_buffer(Look& look) {
   verdict.confidence = Confidence::possible;
   verdict.cause = fmt::format("the receive window of {} is too small for this path ({})",
                               look.host_name(End::receiver), buffer_text(*window));
-  verdict.remedy.push_back(raise_ceiling(look, fitting_buffer(look, window->bytes)));
+  raise_tuned_limit(look, End::receiver, "tcp_rmem", fitting_buffer(look, window->bytes),
+                    verdict.remedy);
   return verdict;
 }
 

@@ -116,12 +116,10 @@ Verdict too_small(Look& look, const Buffer& buffer) {
         fmt::format("leave out --tcp.sndbuf (in an application: do not set SO_SNDBUF), "
                     "or --tcp.sndbuf {}",
                     wanted / 2));
-    remedy.push_back(
-        on(look, End::sender, fmt::format("sysctl -w net.core.wmem_max={}", wanted / 2)));
+    raise_asked_limit(look, End::sender, "wmem_max", wanted / 2, remedy);
   }
   if (!asked) {
-    remedy.push_back(on(look, End::sender,
-                        fmt::format("sysctl -w net.ipv4.tcp_wmem=\"4096 65536 {}\"", wanted)));
+    raise_tuned_limit(look, End::sender, "tcp_wmem", wanted, remedy);
   }
   return fires(buffer.tuning == Tuning::unknown ? Confidence::possible : Confidence::likely,
                std::min(1.0, buffer.nearness), buffer.text,

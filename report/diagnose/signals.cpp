@@ -189,6 +189,29 @@ std::string on(const Look& look, End end, const std::string& command) {
   return fmt::format("on {}: {}", look.host_name(end), command);
 }
 
+void raise_asked_limit(Look& look, End end, const std::string& name, std::int64_t bytes,
+                       std::vector<std::string>& remedy) {
+  const auto now = look.fact(end, fmt::format("sysctl.net.core.{}_bytes", name));
+  if (now.value_or(0) < static_cast<double>(bytes)) {
+    remedy.push_back(on(look, end, fmt::format("sysctl -w net.core.{}={}", name, bytes)));
+  }
+}
+
+void raise_tuned_limit(Look& look, End end, const std::string& name, std::int64_t bytes,
+                       std::vector<std::string>& remedy) {
+  const auto part = [&](std::string_view which) {
+    return look.fact(end, fmt::format("sysctl.net.ipv4.{}_{}_bytes", name, which));
+  };
+  if (part("max").value_or(0) >= static_cast<double>(bytes)) {
+    return;
+  }
+  const double usual = name == "tcp_rmem" ? 131'072 : 16'384;  // ip-sysctl
+  remedy.push_back(
+      on(look, end,
+         fmt::format("sysctl -w net.ipv4.{}=\"{:.0f} {:.0f} {}\"", name, part("min").value_or(4096),
+                     part("default").value_or(usual), bytes)));
+}
+
 std::string percent(double share) {
   return share >= 0.1 || share == 0 ? fmt::format("{:.0f} %", 100 * share)
                                     : fmt::format("{:.2g} %", 100 * share);

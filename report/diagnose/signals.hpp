@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/diagnose/rule.hpp"
 
@@ -72,12 +73,20 @@ struct LocalDrops {
 /// CPU seconds a second that the traffic takes at an end: threads and softirq together, in cores.
 [[nodiscard]] std::optional<double> work_in_cores(Look& look, End end);
 
-/// Twice the product of bandwidth and delay, rounded up to a power of two, at least twice `now`:
-/// the wire's goodput where known, else four times what was measured.
+/// Twice the product of bandwidth and delay, rounded up to a power of two, at least four times
+/// `now`: the wire's goodput where known, else four times what was measured.
 [[nodiscard]] std::int64_t fitting_buffer(Look& look, double now);
 
 /// "on nb-b: sysctl -w …".
 [[nodiscard]] std::string on(const Look& look, End end, const std::string& command);
+
+/// Adds the command that raises the limit of buffers that applications ask for ("rmem_max" or
+/// "wmem_max") at an end, or of those that the kernel tunes ("tcp_rmem", "tcp_wmem"), to `bytes`;
+/// nothing where it is known to be as large already.
+void raise_asked_limit(Look& look, End end, const std::string& name, std::int64_t bytes,
+                       std::vector<std::string>& remedy);
+void raise_tuned_limit(Look& look, End end, const std::string& name, std::int64_t bytes,
+                       std::vector<std::string>& remedy);
 
 /// "94 %", "0.91 %", "0.0046 %".
 [[nodiscard]] std::string percent(double share);

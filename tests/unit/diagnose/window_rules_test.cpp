@@ -41,6 +41,20 @@ TEST(WindowRules, NameAFixedReceiveBufferThatIsTooSmall) {
   EXPECT_EQ(verdict.remedy[1], "or --tcp.rcvbuf 262144");
 }
 
+TEST(WindowRules, RaiseALimitOnlyWhereItIsKnownToBeLower) {
+  const auto mentions_limit = [](const Document& document) {
+    const Verdict verdict = window_verdict("tcp.receive-buffer", document);
+    return std::ranges::any_of(verdict.remedy, [](const std::string& line) {
+      return line.find("rmem_max=262144") != std::string::npos;
+    });
+  };
+  const auto with_limit = [](std::int64_t bytes) {
+    return lab().row(fixed_window()).fact("h1", "sysctl.net.core.rmem_max_bytes", bytes).build();
+  };
+  EXPECT_TRUE(mentions_limit(with_limit(212'992)));
+  EXPECT_FALSE(mentions_limit(with_limit(4'194'304)));
+}
+
 TEST(WindowRules, SeeASmallWindowThoughPacingHidesHalfOfItsShare) {
   test::Signature bbr = kSmallWindow;
   bbr.mbps = 35.0;
