@@ -21,14 +21,14 @@ MIDDLE_EXIT = {"forward": "b0", "reverse": "a0"}  # the middle's interface that 
 
 def stream(direction: str = "forward", **options: str) -> dict[str, str]:
     """`pair` for one row of a stream. options: congestion="bbr" is --tcp.congestion bbr."""
-    words = {"transport": "tcp", "workload": "tcp/bandwidth", "direction": direction, "size": "128K",
-             "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS, "tcp.congestion": "cubic"}
+    words = {"transport": "tcp", "workload": "tcp/bandwidth", "direction": direction,
+             "size": "128K", "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS, "tcp.congestion": "cubic"}
     return words | _named(options)
 
 
 def datagrams(direction: str = "forward", **options: str) -> dict[str, str]:
-    words = {"transport": "udp", "workload": "udp/bandwidth", "direction": direction, "size": "1448",
-             "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS}
+    words = {"transport": "udp", "workload": "udp/bandwidth", "direction": direction,
+             "size": "1448", "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS}
     return words | _named(options)
 
 
@@ -83,7 +83,8 @@ def percent(rng: random.Random, low: float, high: float) -> float:
 
 def sysctl(host: str, **values: object) -> Do:
     """ipv4 settings of a host: tcp_sack=0."""
-    return Do(host, ("sysctl", "-qw", *(f"net.ipv4.{key}={value}" for key, value in values.items())))
+    words = [f"net.ipv4.{key}={value}" for key, value in values.items()]
+    return Do(host, ("sysctl", "-qw", *words))
 
 
 def ip(host: str, text: str) -> Do:

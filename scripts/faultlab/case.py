@@ -41,8 +41,9 @@ Step = Do | Stay | Quota
 @dataclass(frozen=True)
 class Setup:
     """One run. bed: flags of scripts/testbed; pair: options of `netbench pair`; shown: the drawn
-    parameters in words. agent: options of the agent, None for no agent at all. tree: a recorded
-    machine that is looked at, towards the address `peer`, instead of a run."""
+    parameters in words. agent: options of the agent, None for no agent at all. trees: one or two
+    recorded machines that are looked at, the first towards the address `peer`, instead of a run.
+    """
 
     bed: Mapping[str, str | bool] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
@@ -50,7 +51,7 @@ class Setup:
     shown: Mapping[str, str] = field(default_factory=dict)
     peer: str = "nb-b"
     agent: tuple[str, ...] | None = ("--insecure",)
-    tree: str = ""
+    trees: tuple[str, ...] = ()
 
 
 Draw = Callable[[random.Random], Setup]
@@ -80,7 +81,8 @@ class Case:
     @property
     def true_classes(self) -> frozenset[str]:
         """Whatever of these is claimed is no error."""
-        return frozenset({*self.wanted, *self.also, *(name for part in self.parts for name in part)})
+        named = {name for part in self.parts for name in part}
+        return frozenset({*self.wanted, *self.also} | named)
 
 
 def drawn(case: Case, seed: int) -> Setup:

@@ -22,7 +22,8 @@ def healthy(rng: random.Random, mtu: str, streams: str, congestion: str) -> Setu
                   tcp__congestion=congestion) | {"diagnose-budget": "2s"}
     if rng.random() < 0.2:
         extra = round_trips()
-        pair |= {"workload": "tcp/bandwidth,tcp/latency", "size": f"128K,{extra['size']}", "budget": "3s"}
+        pair |= {"workload": "tcp/bandwidth,tcp/latency", "size": f"128K,{extra['size']}",
+                 "budget": "3s"}
     shown = {"MTU": mtu, "streams": streams, "congestion": congestion, "direction": direction,
              "switch": "yes" if "third" in bed else "no"}
     return Setup(bed, (), pair, shown)

@@ -82,7 +82,7 @@ CASES = (
     Case("L11-both-ends", ("L11",), lambda rng: offloads_off(rng, "ab", "1500"), ci=True),
     Case("L11-sender", ("L11",), lambda rng: offloads_off(rng, "a", "1500")),
     Case("L06-flaps", ("L06",), flaps),
-    Case("L04-host-route", ("L04",), other_interface, also=("L16",), ci=True),
+    Case("L04-host-route", ("L04",), other_interface, also=("L16", "V06"), ci=True),
     Case("V06-name-of-other-plane", ("V06", "L04"), other_plane, also=("L04", "L16", "V06")),
     Case("Q09-corrupted-forward", ("Q09", "L12"), lambda rng: corrupted(rng, "ab"),
          also=("Q09", "L12"), never=("Q04",), ci=True),

@@ -18,8 +18,8 @@ SEGMENT = "1448"  # fits a datagram, is held back by Nagle in pieces, and is not
 
 @dataclass(frozen=True)
 class Ingredient:
-    """One fault of a mix. place: where its mark is; two of a mix have different places. far: whether
-    it needs a path with delay, or one without; None: either. unlike: classes that would hide it.
+    """One fault of a mix. place: where its mark is; two of a mix have different places. far:
+    whether it needs a path with delay, or one without; None: either. unlike: classes that hide it.
     """
 
     classes: tuple[str, ...]

@@ -72,7 +72,7 @@ class Engine:
         setup = drawn(case, self._seed)
         waits: list[float] = []
         for number in range(1, TRIES + 1):
-            outcome = (look_at_tree(self._programs, setup, self._scratch) if setup.tree
+            outcome = (look_at_tree(self._programs, setup, self._scratch) if setup.trees
                        else slot.run(self._programs, setup))
             self._save(case, outcome)
             wait = verdict.wait_share(outcome.document)

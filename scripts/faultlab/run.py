@@ -24,7 +24,6 @@ from .case import Do, Quota, Setup, Stay, Step
 Document = dict[str, Any]
 
 UNPACK = Path(__file__).resolve().parents[2] / "tests/unit/facts/trees/unpack.py"
-PEER_TREE = "peer"
 AGENT_SAYS = "agent on port"
 STARTED_S, RUN_S = 15.0, 90.0
 
@@ -206,11 +205,11 @@ def pair_words(setup: Setup) -> list[str]:
 
 
 def look_at_tree(programs: Programs, setup: Setup, scratch: Path) -> Outcome:
-    """`netbench doctor` on a recorded machine and its peer."""
+    """`netbench doctor` on a recorded machine, and on its peer."""
     began = time.monotonic()
-    namespaces.run([sys.executable, str(UNPACK), str(scratch), setup.tree, PEER_TREE])
-    ends = ["--root", str(scratch / setup.tree), "--towards", setup.peer,
-            "--root", str(scratch / PEER_TREE), "--towards", "192.168.1.100"]
+    namespaces.run([sys.executable, str(UNPACK), str(scratch), *setup.trees])
+    ends = [word for tree, towards in zip(setup.trees, (setup.peer, plan.ADDRESSES["a"]))
+            for word in ("--root", str(scratch / tree), "--towards", towards)]
     done = subprocess.run([programs.netbench, "doctor", *ends, "--json", "-"], text=True,
                           capture_output=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
     seconds = time.monotonic() - began
