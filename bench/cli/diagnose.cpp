@@ -41,8 +41,9 @@ std::optional<int> parse_diagnose(std::span<char* const> words, DiagnoseOptions&
                  "(never overwritten) or -");
   app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)");
   app.footer(
-      "\nExit codes: 0 no problem found, 3 a problem was found, 4 nothing to judge in a document,\n"
-      "1 a document cannot be read, 2 usage.\n"
+      "\nExit codes: 0 no problem found (warnings count as none), 3 a finding of severity "
+      "problem,\n"
+      "4 nothing to judge in a document, 1 a document cannot be read, 2 usage.\n"
       "\nExamples:\n"
       "  netbench diagnose result.json\n"
       "  netbench diagnose --explain result.json\n"

@@ -138,7 +138,7 @@ Result<SchemaVersion> Scanner::version(const std::string& name) const {
         name_ ? fmt::format("its schema is \"{}\"", name_->substr(0, kShownBytes))
               : fmt::format("it names no schema; its keys are {}", fmt::join(top_keys_, ", "));
     return fail("document-other-schema", fmt::format("{}: not a netbench result: {}", name, found),
-                "Results of other tools are read by \"netbench import\".");
+                "Only documents that netbench wrote, or that name its schema, can be read.");
   }
   if (*major_ > static_cast<std::uint64_t>(kSchemaMajor)) {
     return fail("document-newer",

@@ -78,10 +78,19 @@ bool was_tried(const Finding& finding) {
   });
 }
 
-/// Why the verdict is as sure as it is.
-std::string_view basis_of(const Finding& finding) {
+/// Whether both hosts told something about themselves.
+bool both_were_seen(const Document& document) {
+  return std::ranges::count_if(document.hosts,
+                               [](const auto& host) { return !host.second.facts.empty(); }) > 1;
+}
+
+/// Why a finding is as sure as it is.
+std::string_view basis_of(const Document& document, const Finding& finding) {
   if (finding.confidence == Confidence::confirmed && !was_tried(finding)) {
     return "it was seen directly";
+  }
+  if (finding.confidence == Confidence::likely && !both_were_seen(document)) {
+    return "the evidence fits it, and nothing speaks against it";
   }
   constexpr std::array<std::string_view, 4> kBases{
       "what was changed moved the result as this cause predicts",
@@ -118,7 +127,7 @@ class Screen {
   }
 
   [[nodiscard]] std::string how_sure() const {
-    const std::string_view basis = names_a_cause() ? basis_of(verdict_) : "";
+    const std::string_view basis = names_a_cause() ? basis_of(document_, verdict_) : "";
     return fmt::format("{}, {}{}{} ({})", name_of(kSeverities, verdict_.severity),
                        name_of(kConfidences, verdict_.confidence), basis.empty() ? "" : ": ", basis,
                        label_of(verdict_));

@@ -20,11 +20,11 @@ constexpr double kMicro = 1e3;   // ns in a us
 constexpr double kSecond = 1e9;  // ns in a s
 constexpr double kBits = 8;      // bits in a byte
 
-/// Exact where that is short.
+/// Exact where that is short: a small number, or fewer than 1024 of its unit.
 std::string bytes_text(double value) {
   constexpr double kKiB = 1024;
   constexpr double kExact = 64 * kKiB;
-  if (std::abs(value) <= kExact || std::fmod(value, kKiB) == 0) {
+  if (std::abs(value) <= kExact) {
     return format_bytes(static_cast<std::int64_t>(value));
   }
   constexpr std::array<std::string_view, 4> kNames{"KiB", "MiB", "GiB", "TiB"};
@@ -32,12 +32,15 @@ std::string bytes_text(double value) {
   for (value /= kKiB; std::abs(value) >= kKiB && unit + 1 < kNames.size(); ++unit) {
     value /= kKiB;
   }
+  if (std::fmod(value, 1) == 0) {
+    return fmt::format("{:.0f} {}", value, kNames.at(unit));
+  }
   return fmt::format("{} {}", significant(value, 3), kNames.at(unit));
 }
 
 std::string bytes_per_s_text(double value) { return format_bits_per_second(value * kBits); }
-std::string us_text(double value) { return format_ns(value * kMicro); }
-std::string s_text(double value) { return format_ns(value * kSecond); }
+std::string us_text(double value) { return value == 0 ? "0 us" : format_ns(value * kMicro); }
+std::string s_text(double value) { return value == 0 ? "0 s" : format_ns(value * kSecond); }
 std::string share_text(double value) { return fmt::format("{:.1f} %", value * 100); }
 std::string hz_text(double value) { return fmt::format("{:.4g} GHz", value / 1e9); }
 std::string gts_text(double value) { return fmt::format("{:g} GT/s", value); }

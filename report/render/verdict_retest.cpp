@@ -33,11 +33,12 @@ struct Dropped {
   bool has_value;
 };
 
-/// Options that write to files, which are never overwritten, or go on with one.
-constexpr std::array<Dropped, 5> kDropped{{{"--json", true},
+/// Options that write to files, which are never overwritten, go on with one, or say less.
+constexpr std::array<Dropped, 6> kDropped{{{"--json", true},
                                            {"--csv", true},
                                            {"--markdown", true},
                                            {"--stream", false},
+                                           {"--quiet", false},
                                            {"--resume", false}}};
 
 /// The run's command line without its outputs.

@@ -101,9 +101,20 @@ TEST(Verdict, LetsNoControlCharactersThrough) {
   EXPECT_EQ(verdict_text(document).find_first_of("\x1b\x07"), std::string::npos);
 }
 
+TEST(Verdict, SpeaksOfBothHostsOnlyWhereBothWereSeen) {
+  Document document = judged();
+  document.findings.front().confidence = Confidence::likely;
+  at(verdict_text(document, {false, 120}), "the evidence of both hosts fits it");
+  document.hosts.erase("h1");
+  at(verdict_text(document, {false, 120}), "the evidence fits it, and nothing speaks against it");
+}
+
 TEST(Evidence, HasTheUnitOfItsKey) {
   EXPECT_EQ(quantity_text("tcp_info.rtt_us", Value(10'200.0)), "10.2 ms");
   EXPECT_EQ(quantity_text("tcp_info.rcv_wnd", Value(65'536.0)), "64 KiB");
+  EXPECT_EQ(quantity_text("tcp_info.rwnd_limited_us", Value(0.0)), "0 us");
+  EXPECT_EQ(quantity_text("tcp.sndbuf", Value(std::int64_t{8 << 20})), "8 MiB");
+  EXPECT_EQ(quantity_text("memory.total_bytes", Value(std::int64_t{16'384'004} << 10)), "15.6 GiB");
   EXPECT_EQ(quantity_text("if.eth0.speed_bps", Value(std::int64_t{10'000'000'000})), "10.00 Gb/s");
   EXPECT_EQ(quantity_text("send.busiest_cpu_share", Value(0.987)), "98.7 %");
   EXPECT_EQ(quantity_text("netstat.TCPTimeouts", Value(3.0)), "3");
@@ -132,8 +143,8 @@ TEST(Retest, RunsTheRowOfTheEvidenceWithItsTunables) {
 
 TEST(Retest, ElseRunsTheSameCommandWithoutItsOutputs) {
   Document document = test::failed_document();
-  document.run.command_line = {"netbench", "pair",   "--peer",  "gpu 1",
-                               "--json",   "a.json", "--quick", "--csv=x"};
+  document.run.command_line = {"netbench", "pair",    "--peer",  "gpu 1",    "--json",     "a.json",
+                               "--quick",  "--csv=x", "--quiet", "--stream", "--markdown", "b.md"};
   EXPECT_EQ(retest_command(document, Finding{}), "netbench pair --peer 'gpu 1' --quick");
   EXPECT_EQ(retest_command(Document{}, Finding{}), "netbench pair --peer HOST");
 }
