@@ -1,6 +1,5 @@
 #include "bench/facts/counters.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -46,7 +45,7 @@ std::string path_below(const std::string& root, std::string path) {
 int read_again(int file, std::string& text) {
   constexpr std::size_t kBlock = 16384;
   std::size_t used = 0;
-  while (true) {
+  while (used <= kMostFileBytes) {
     text.resize(used + kBlock);
     const ssize_t got = ::pread(file, text.data() + used, kBlock, static_cast<off_t>(used));
     if (got <= 0) {
@@ -55,6 +54,8 @@ int read_again(int file, std::string& text) {
     }
     used += static_cast<std::size_t>(got);
   }
+  text.clear();
+  return EFBIG;
 }
 
 double seconds(const timeval& time) {
@@ -99,9 +100,10 @@ CounterSampler CounterSampler::open(SnapshotOptions options) {
   CounterSampler sampler(std::move(options));
   for (std::size_t i = 0; i < kFiles; ++i) {
     const auto path = path_below(sampler.options_.root, kCounterFiles.at(i).path);
-    sampler.files_.at(i).reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!sampler.files_.at(i).valid()) {
-      sampler.why_missing_.at(i) = fmt::format("{}: {}", path, std::strerror(errno));
+    if (auto file = open_regular_file("/", path); file) {
+      sampler.files_.at(i) = std::move(*file);
+    } else {
+      sampler.why_missing_.at(i) = file.error().message;
     }
   }
   sampler.network_ = sampler.options_.network;

@@ -1,18 +1,17 @@
 #include "bench/facts/sampling_row.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <net/if.h>
 #include <time.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "bench/core/clock.hpp"
+#include "bench/facts/text_files.hpp"
 
 namespace netbench::facts {
 
@@ -57,9 +56,10 @@ RowSampler::RowSampler(RowSamplerOptions options) : options_(std::move(options))
   const bool live = options_.root == "/";
   const std::string sockstat =
       live ? "/proc/thread-self/net/sockstat" : options_.root + "/proc/net/sockstat";
-  sockstat_.reset(::open(sockstat.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!sockstat_.valid()) {
-    missing_.push_back(fmt::format("{}: {}", sockstat, std::strerror(errno)));
+  if (auto file = open_regular_file("/", sockstat); file) {
+    sockstat_ = std::move(*file);
+  } else {
+    missing_.push_back(file.error().message);
   }
   ends_options_ = {options_.root, options_.interface, 0, options_.known_pids};
   if (!live || options_.interface.empty()) {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <cerrno>
 #include <charconv>
 #include <memory>
-
-#include "bench/core/unique_fd.hpp"
 
 namespace netbench::facts {
 
@@ -38,15 +37,27 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 
 }  // namespace
 
-Result<std::string> read_text_file(const std::string& root, const std::string& path) {
-  const UniqueFd file(::open(below(root, path).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) {
+Result<UniqueFd> open_regular_file(const std::string& root, const std::string& path) {
+  UniqueFd file(::open(below(root, path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat state {};
+  if (!file.valid() || ::fstat(file.get(), &state) != 0) {
     return fail_errno("file-unreadable", path, errno);
+  }
+  if (!S_ISREG(state.st_mode)) {
+    return fail("file-unreadable", path + ": not a regular file");
+  }
+  return file;
+}
+
+Result<std::string> read_text_file(const std::string& root, const std::string& path) {
+  const auto file = open_regular_file(root, path);
+  if (!file) {
+    return tl::unexpected(file.error());
   }
   std::string text;
   std::array<char, 16384> block{};
-  while (true) {
-    const ssize_t got = ::read(file.get(), block.data(), block.size());
+  while (text.size() <= kMostFileBytes) {
+    const ssize_t got = ::read(file->get(), block.data(), block.size());
     if (got == 0) {
       return text;
     }
@@ -55,6 +66,7 @@ Result<std::string> read_text_file(const std::string& root, const std::string& p
     }
     text.append(block.data(), static_cast<std::size_t>(got));
   }
+  return fail("file-unreadable", path + ": larger than 4 MiB");
 }
 
 Result<std::string> read_line_file(const std::string& root, const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,11 +8,20 @@
 #include <vector>
 
 #include "bench/core/result.hpp"
+#include "bench/core/unique_fd.hpp"
 
 namespace netbench::facts {
 
+/// No file of facts is larger: what is, was put there to be endless.
+inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 20U;
+
+/// Opens a file below `root` to read it. Never waits: a FIFO or a device that stands in its place
+/// is refused. Errors: `file-unreadable`, "<path>: <reason>". [any-thread]
+[[nodiscard]] Result<UniqueFd> open_regular_file(const std::string& root, const std::string& path);
+
 /// Reads a whole small file below `root` ("/" on a live host, a recorded tree in tests). `path` is
-/// absolute inside that tree. Errors: `file-unreadable`, "<path>: <strerror>". [any-thread]
+/// absolute inside that tree. Errors: `file-unreadable`, "<path>: <reason>", also where it is no
+/// regular file or larger than kMostFileBytes. [any-thread]
 [[nodiscard]] Result<std::string> read_text_file(const std::string& root, const std::string& path);
 
 /// As read_text_file, without the white space at both ends.
