@@ -34,7 +34,8 @@ std::optional<int> parse_diagnose(std::span<char* const> words, DiagnoseOptions&
       "netbench diagnose"};
   app.add_option("file", options.files, "result documents; - is standard input")->required();
   app.add_flag("--explain", options.explain,
-               "also the ranking of all bounds with their arithmetic, and why each rule fired or "
+               "also every finding above level info in full, the ranking of all bounds with their "
+               "arithmetic, and why each rule fired or "
                "not");
   app.add_option("--json", options.json,
                  "write findings, bounds, the answer of each rule and deciding experiments to FILE "
@@ -118,7 +119,9 @@ class DiagnoseRun {
       text += report::toned(report::printable(file) + ":", report::Tone::strong, color_) + "\n";
     }
     text += report::verdict_text(document, {color_, width_});
-    return options_.explain ? text + explanation_text(diagnosis, width_, color_) : text;
+    return options_.explain ? text + report::findings_text(document, {color_, width_}) +
+                                  explanation_text(diagnosis, width_, color_)
+                            : text;
   }
 
   const DiagnoseOptions& options_;

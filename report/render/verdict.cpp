@@ -9,6 +9,7 @@
 
 #include "report/render/table.hpp"
 #include "report/render/verdict_evidence.hpp"
+#include "report/render/verdict_rank.hpp"
 #include "report/render/verdict_retest.hpp"
 
 namespace netbench::report {
@@ -24,6 +25,7 @@ constexpr std::size_t kNames = 8;
 constexpr std::size_t kMissing = 3;
 constexpr std::size_t kLabelWidth = 11;
 constexpr int kLeastRoom = 20;
+constexpr int kHanging = 2;
 
 constexpr std::array<std::string_view, 3> kSeverities{"info", "warning", "problem"};
 constexpr std::array<std::string_view, 4> kConfidences{"confirmed", "likely", "possible",
@@ -104,33 +106,55 @@ class Screen {
   Screen(const Document& document, const VerdictOptions& options)
       : document_(document), options_(options), verdict_(document.findings.front()) {}
 
+  /// All that each finding above level info says, nothing left out.
+  [[nodiscard]] std::string whole_findings() {
+    for (const Finding& finding : document_.findings) {
+      if (finding.severity != Severity::info && finding.confidence != Confidence::excluded) {
+        whole(finding);
+      }
+    }
+    return std::move(text_);
+  }
+
   [[nodiscard]] std::string text() {
     paragraph("Verdict", verdict_.cause, Tone::strong);
-    paragraph("", how_sure(), Tone::plain);
+    paragraph("", how_sure(verdict_), Tone::plain);
     section("Evidence", evidence(), kEvidence);
     section("Tried", tried(), kTried);
     names("Ruled out", ruled_out(), kNames, ", ");
     names("Unknown", verdict_.not_evaluated, kMissing, "; ");
-    commands(names_a_cause() ? "Fix" : "Next", fix());
-    if (names_a_cause()) {
+    commands(names_a_cause(verdict_) ? "Fix" : "Next", fix(verdict_));
+    if (names_a_cause(verdict_)) {
       const std::string command = printable(retest_command(document_, verdict_));
       commands("Retest", {continued(command, room())});
     }
-    section("Also", others(), kOthers);
+    commands("Also", others());
     return std::move(text_);
   }
 
  private:
-  /// Else it says that all is well, or that nobody can tell; its remedy is what to do next.
-  [[nodiscard]] bool names_a_cause() const {
-    return !verdict_.id.starts_with("healthy.") && !verdict_.id.starts_with("unknown.");
+  void whole(const Finding& finding) {
+    text_ += "\n";
+    paragraph("Finding", finding.cause, Tone::strong);
+    paragraph("", how_sure(finding), Tone::plain);
+    Lines evidence;
+    for (const std::string& line : evidence_lines(document_, ranked_evidence(document_, finding))) {
+      evidence.push_back(wrapped(line, room(), kHanging));
+    }
+    commands("Evidence", evidence);
+    commands(names_a_cause(finding) ? "Fix" : "Next", fix(finding));
   }
 
-  [[nodiscard]] std::string how_sure() const {
-    const std::string_view basis = names_a_cause() ? basis_of(document_, verdict_) : "";
-    return fmt::format("{}, {}{}{} ({})", name_of(kSeverities, verdict_.severity),
-                       name_of(kConfidences, verdict_.confidence), basis.empty() ? "" : ": ", basis,
-                       label_of(verdict_));
+  /// Else it says that all is well, or that nobody can tell; its remedy is what to do next.
+  [[nodiscard]] static bool names_a_cause(const Finding& finding) {
+    return !finding.id.starts_with("healthy.") && !finding.id.starts_with("unknown.");
+  }
+
+  [[nodiscard]] std::string how_sure(const Finding& finding) const {
+    const std::string_view basis = names_a_cause(finding) ? basis_of(document_, finding) : "";
+    return fmt::format("{}, {}{}{} ({})", name_of(kSeverities, finding.severity),
+                       name_of(kConfidences, finding.confidence), basis.empty() ? "" : ": ", basis,
+                       label_of(finding));
   }
 
   /// Columns behind the labels.
@@ -190,7 +214,7 @@ class Screen {
 
   /// Interventions stand under "Tried".
   [[nodiscard]] Lines evidence() const {
-    Lines pointers = verdict_.evidence;
+    Lines pointers = ranked_evidence(document_, verdict_);
     std::erase_if(pointers, [](const std::string& pointer) {
       return pointer.starts_with("/interventions/");
     });
@@ -226,9 +250,9 @@ class Screen {
     return lines;
   }
 
-  [[nodiscard]] Lines fix() const {
+  [[nodiscard]] Lines fix(const Finding& finding) const {
     constexpr std::string_view kPlaceholder = "--peer HOST";
-    Lines lines = verdict_.remedy;
+    Lines lines = finding.remedy;
     for (std::string& line : lines) {
       line = printable(line);
       const std::size_t at = line.find(kPlaceholder);
@@ -239,15 +263,37 @@ class Screen {
     return lines;
   }
 
+  /// "warning, likely: the cause (M01 mtu.small)".
+  [[nodiscard]] static std::string sentence(const Finding& finding) {
+    return fmt::format("{}, {}: {} ({})", name_of(kSeverities, finding.severity),
+                       name_of(kConfidences, finding.confidence), finding.cause, label_of(finding));
+  }
+
+  /// Of level info one line; else the whole sentence and the first command of its remedy.
+  [[nodiscard]] std::string other(const Finding& finding) const {
+    if (finding.severity == Severity::info) {
+      return shortened(sentence(finding), room());
+    }
+    const Lines remedy = fix(finding);
+    return wrapped(sentence(finding), room(), kHanging) +
+           (remedy.empty() ? "" : "\n  fix: " + remedy.front());
+  }
+
   [[nodiscard]] Lines others() const {
     Lines lines;
-    for (auto finding = document_.findings.begin() + 1; finding != document_.findings.end();
-         ++finding) {
-      if (finding->confidence != Confidence::excluded) {
-        lines.push_back(fmt::format("{}, {}: {} ({})", name_of(kSeverities, finding->severity),
-                                    name_of(kConfidences, finding->confidence), finding->cause,
-                                    label_of(*finding)));
+    std::size_t more = 0;
+    for (const Finding& finding : document_.findings) {
+      if (&finding == &verdict_ || finding.confidence == Confidence::excluded) {
+        continue;
       }
+      if (lines.size() + 1 < kOthers) {
+        lines.push_back(other(finding));
+      } else {
+        ++more;
+      }
+    }
+    if (more > 0) {
+      lines.push_back(fmt::format("and {} more", more));
     }
     return lines;
   }
@@ -262,6 +308,10 @@ class Screen {
 
 std::string verdict_text(const Document& document, const VerdictOptions& options) {
   return document.findings.empty() ? std::string() : Screen(document, options).text();
+}
+
+std::string findings_text(const Document& document, const VerdictOptions& options) {
+  return document.findings.empty() ? std::string() : Screen(document, options).whole_findings();
 }
 
 }  // namespace netbench::report

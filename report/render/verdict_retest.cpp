@@ -34,11 +34,12 @@ struct Dropped {
 };
 
 /// Options that write to files, which are never overwritten, go on with one, or say less.
-constexpr std::array<Dropped, 6> kDropped{{{"--json", true},
+constexpr std::array<Dropped, 7> kDropped{{{"--json", true},
                                            {"--csv", true},
                                            {"--markdown", true},
                                            {"--stream", false},
                                            {"--quiet", false},
+                                           {"-q", false},
                                            {"--resume", false}}};
 
 /// The run's command line without its outputs.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/render/verdict_evidence.hpp"
+#include "report/render/verdict_rank.hpp"
 #include "report/render/verdict_retest.hpp"
 #include "tests/golden/golden.hpp"
 #include "tests/unit/model/sample/sample_document.hpp"
@@ -92,6 +93,54 @@ TEST(Verdict, NeverCutsACommand) {
   const std::string command = "on gpu1: sysctl -w " + std::string(300, 'x');
   document.findings.front().remedy = {command};
   at(verdict_text(document, {false, 60}), command);
+}
+
+TEST(Verdict, GivesFurtherWarningsWholeWithTheirFirstFix) {
+  Document document = judged();
+  document.findings[1].cause = "The cause is long: " + std::string(90, 'y') + " and its end.";
+  document.findings[1].remedy = {"ip link set eth0 mtu 9000", "second"};
+  const std::string text = verdict_text(document, {false, 80});
+  at(text, "and its end. (X01 mtu.mismatch)");
+  at(text, "fix: ip link set eth0 mtu 9000\n");
+  EXPECT_EQ(text.find("second"), std::string::npos);
+}
+
+TEST(Verdict, InFullLeavesNothingOutAboveLevelInfo) {
+  Document document = judged();
+  for (int i = 0; i < 9; ++i) {
+    const std::string key = fmt::format("tcp_info.x{}", i);
+    document.measurements[3].rounds[0].initiator.counters[key] = i + 1;
+    document.findings[1].evidence.push_back("/measurements/3/rounds/0/counters/initiator/" + key);
+  }
+  document.findings[1].remedy = {"one", "two"};
+  const std::string text = findings_text(document, {false, 80});
+  at(text, "warning, likely: the evidence of both hosts fits it");
+  at(text, "tcp_info.x8 = 9");
+  EXPECT_LT(at(text, "one\n"), at(text, "two\n"));
+  EXPECT_EQ(text.find("host.note"), std::string::npos);
+  EXPECT_EQ(text.find("cpu.thread"), std::string::npos);
+}
+
+TEST(Evidence, PutsWhatDecidesFirstAndProgressLast) {
+  Document document = judged();
+  Finding& verdict = document.findings.front();
+  verdict.cause = "The value stray is odd.";
+  const std::string counters = "/measurements/3/rounds/0/counters/initiator/";
+  auto& values = document.measurements[3].rounds[0].initiator.counters;
+  verdict.evidence.clear();
+  for (const auto& [key, value] :
+       {std::pair{"tcp_info.bytes_acked", 9.0}, std::pair{"tcp_info.total_retrans", 0.0},
+        std::pair{"plain.thing", 1.0}, std::pair{"tcp_info_max.snd_wnd", 65'536.0},
+        std::pair{"x.stray_bytes", 2.0}}) {
+    values[key] = value;
+    verdict.evidence.push_back(counters + key);
+  }
+  verdict.evidence.emplace_back("/measurements/3/summary/goodput_bps");
+  const std::vector<std::string> expected{
+      "/measurements/3/summary/goodput_bps", counters + "x.stray_bytes",
+      counters + "tcp_info_max.snd_wnd",     counters + "plain.thing",
+      counters + "tcp_info.bytes_acked",     counters + "tcp_info.total_retrans"};
+  EXPECT_EQ(ranked_evidence(document, verdict), expected);
 }
 
 TEST(Verdict, LetsNoControlCharactersThrough) {
