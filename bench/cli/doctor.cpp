@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@
 #include "bench/core/units.hpp"
 #include "bench/facts/addresses.hpp"
 #include "bench/facts/host_facts.hpp"
+#include "bench/facts/network_reader.hpp"
+#include "bench/facts/recorded_network.hpp"
 #include "bench/facts/text_files.hpp"
+#include "bench/session/address.hpp"
 #include "report/document/redact.hpp"
 #include "report/document/writer.hpp"
 #include "report/render/verdict.hpp"
@@ -41,7 +45,7 @@ struct DoctorOptions {
 
 constexpr const char* kFooter =
     "\nExit codes: 0 nothing is wrong, 3 a problem was found, 1 error, 2 usage, 4 the peer cannot\n"
-    "be reached.\n"
+    "be reached, or too little could be read to tell.\n"
     "\nExamples:\n"
     "  netbench doctor\n"
     "  netbench doctor --peer 192.168.1.101\n"
@@ -74,6 +78,47 @@ void add_options(CLI::App& app, DoctorOptions& options) {
       ->group("What to show");
   app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)")
       ->group("What to show");
+}
+
+/// Whether every host that is looked at has the interface asked for; true where a host does not
+/// say what it has.
+Status check_interface(const DoctorOptions& options) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(options.roots.size(), 1); ++i) {
+    const bool live = options.roots.empty() || options.roots[i] == "/";
+    auto network = live ? facts::open_kernel_network()
+                        : Result<std::unique_ptr<facts::NetworkReader>>(
+                              facts::open_recorded_network(options.roots[i]));
+    const bool readable = network && *network != nullptr;
+    const auto links = readable ? (*network)->links() : Result<std::vector<facts::LinkInfo>>{};
+    if (!links || links->empty() || (*network)->link(options.interface)) {
+      continue;
+    }
+    std::string names;
+    for (const auto& link : *links) {
+      names += (names.empty() ? "" : ", ") + link.name;
+    }
+    return fail("no-such-interface",
+                fmt::format("{} has no interface \"{}\"",
+                            live ? std::string("this host") : options.roots[i], options.interface),
+                fmt::format("It has: {}.", names), ExitClass::usage);
+  }
+  return {};
+}
+
+Status check_peer(const DoctorOptions& options) {
+  if (options.connection.peer == "self") {
+    return {};
+  }
+  const auto peer = session::parse_peer(options.connection.peer);
+  return peer ? Status{} : Status(tl::unexpected(peer.error()));
+}
+
+/// What was written must name something, an empty text too.
+Status check_texts(const CLI::App& app, const DoctorOptions& options) {
+  if (app.count("--peer") > 0) {
+    return check_peer(options);
+  }
+  return app.count("--interface") > 0 ? check_interface(options) : Status{};
 }
 
 Status check(DoctorOptions& options) {
@@ -209,7 +254,11 @@ int run(const DoctorOptions& options, std::span<char* const> words,
   if (!collected) {
     return report(*document.error);
   }
-  return static_cast<int>(has_problem(document) ? ExitClass::acceptance_failed : ExitClass::passed);
+  if (has_problem(document)) {
+    return static_cast<int>(ExitClass::acceptance_failed);
+  }
+  return static_cast<int>(says_too_little(document) ? ExitClass::nothing_measured
+                                                    : ExitClass::passed);
 }
 
 }  // namespace
@@ -225,8 +274,10 @@ int run_doctor(std::span<char* const> words) {
   if (const auto exit_code = parse_or_print(app, words)) {
     return *exit_code;
   }
-  if (const auto sound = check(options); !sound) {
-    return report(sound.error());
+  for (const Status& sound : {check(options), check_texts(app, options)}) {
+    if (!sound) {
+      return report(sound.error());
+    }
   }
   std::optional<report::DocumentWriter> writer;
   if (!options.json.empty()) {

@@ -38,6 +38,11 @@ std::vector<std::string> live_interfaces(const HostInfo& host) {
   return names;
 }
 
+// What is said where no fault was found.
+bool is_all_clear(const Finding& finding) {
+  return finding.id.starts_with("healthy.") || finding.id == report::kTooLittle;
+}
+
 bool is_fault(const Finding& finding) { return finding.severity != Severity::info; }
 
 // Two interfaces may have the same fault, with another name in its sentence; the same sentence
@@ -47,18 +52,33 @@ void add_findings(std::vector<Finding>& findings, std::vector<Finding> more) {
     const bool said = std::ranges::any_of(findings, [&](const Finding& known) {
       return known.id == finding.id && known.cause == finding.cause;
     });
-    if (!said && finding.id != report::kTooLittle) {
+    if (!said) {
       findings.push_back(std::move(finding));
     }
   }
 }
 
+// A verdict on no fault beside a fault; and of a run that failed, that nothing was measured.
+void drop_what_says_nothing(const Document& document, std::vector<Finding>& findings) {
+  if (std::ranges::any_of(findings, is_fault)) {
+    std::erase_if(findings, is_all_clear);
+  } else if (document.error) {
+    std::erase_if(findings, [](const Finding& one) { return one.id == report::kTooLittle; });
+  }
+}
+
 }  // namespace
+
+bool says_too_little(const Document& document) {
+  return std::ranges::find(document.findings, report::kTooLittle, &Finding::id) !=
+         document.findings.end();
+}
 
 void judge_facts(Document& document) {
   std::vector<Finding> findings;
   if (document.hosts.size() != 1) {
     add_findings(findings, report::diagnose(document).findings);
+    drop_what_says_nothing(document, findings);
     document.findings = std::move(findings);
     return;
   }
@@ -72,9 +92,7 @@ void judge_facts(Document& document) {
     add_findings(findings, report::diagnose(document).findings);
   }
   host.interface = names.front();
-  if (std::ranges::any_of(findings, is_fault)) {
-    std::erase_if(findings, [](const Finding& one) { return one.id.starts_with("healthy."); });
-  }
+  drop_what_says_nothing(document, findings);
   std::ranges::stable_sort(findings, std::ranges::greater{}, &Finding::severity);
   document.findings = std::move(findings);
 }

@@ -201,7 +201,7 @@ class Engine {
 
   [[nodiscard]] Finding verdict_without_a_cause() const {
     if (document_.measurements.empty()) {
-      return document_.error || document_.hosts.empty() ? cannot_tell() : nothing_wrong();
+      return document_.error || !shows_a_host() ? cannot_tell() : nothing_wrong();
     }
     const Measurement* row = weakest();
     if (row == nullptr) {
@@ -209,6 +209,18 @@ class Engine {
     }
     const double share = *row->summary.goodput_bps / *row->summary.ceiling_bps;
     return share >= kFullEnough ? full_wire(share, *row) : headroom(share, *row);
+  }
+
+  /// Whether at least one host tells what it runs and anything about an interface.
+  [[nodiscard]] bool shows_a_host() const {
+    return std::ranges::any_of(document_.hosts, [](const auto& entry) {
+      const HostInfo& host = entry.second;
+      const Fact* kernel = find_fact(host, "kernel.release");
+      return kernel != nullptr && kernel->value != Value{} &&
+             std::ranges::any_of(host.facts, [](const Fact& fact) {
+               return fact.key.starts_with("if.") && fact.value != Value{};
+             });
+    });
   }
 
   [[nodiscard]] static Finding verdict(std::string id, Severity severity, Confidence confidence,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -149,10 +150,22 @@ class OneHost(unittest.TestCase):
     def test_refuses_what_makes_no_sense(self) -> None:
         for words in (("--root", "/nowhere"), ("--peer", "self", "--root", "/"),
                       ("--towards", "gpu02"), ("--towards", "10.0.0.1", "10.0.0.2"),
-                      ("--lldp", "soon"), ("--peer",), ("--json", "/nowhere/facts.json")):
+                      ("--lldp", "soon"), ("--peer",), ("--json", "/nowhere/facts.json"),
+                      ("--peer", ""), ("--peer", "127.0.0.1:99999"), ("--interface", "")):
             done = doctor(*words)
             self.assertEqual(done.returncode, 2, words)
+            self.assertEqual(done.stdout, "", words)
             self.assertRegex(done.stderr, r"^error\[[a-z-]+\]: ", words)
+
+    def test_names_the_interfaces_there_are_where_the_asked_one_is_not(self) -> None:
+        with Testbed() as bed:
+            for name in ("nosuch", "eth0; id"):
+                done = bed.run("a", [netbench_binary(), "doctor", "--interface", name],
+                               check=False)
+                self.assertEqual(done.returncode, 2, name)
+                self.assertIn(f'error[no-such-interface]: this host has no interface "{name}"',
+                              done.stderr)
+                self.assertRegex(done.stderr, r"It has: .*\beth0\b")
 
     def test_never_writes_over_a_file(self) -> None:
         with tempfile.NamedTemporaryFile() as there:
@@ -196,6 +209,18 @@ class RecordedHosts(unittest.TestCase):
                     "--root", str(self.folder / "peer"), "--towards", "192.168.1.100")
                 self.assertEqual(classes(document), wanted)
                 self.assertEqual(facts(document, "h1")["host.name"], "gpu02")
+
+
+    def test_of_which_nothing_can_be_read_are_not_called_healthy(self) -> None:
+        with tempfile.TemporaryDirectory() as root:
+            kernel = Path(root, "proc/sys/kernel")
+            kernel.mkdir(parents=True)
+            (kernel / "hostname").symlink_to("/dev/zero")
+            os.mkfifo(kernel / "osrelease")
+            done = doctor("--root", root)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("Cannot tell", done.stdout)
+        self.assertNotIn("othing is wrong", done.stdout)
 
 
 class Examples(unittest.TestCase):
