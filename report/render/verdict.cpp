@@ -11,6 +11,7 @@
 #include "report/render/verdict_evidence.hpp"
 #include "report/render/verdict_rank.hpp"
 #include "report/render/verdict_retest.hpp"
+#include "report/render/verdict_words.hpp"
 
 namespace netbench::report {
 
@@ -18,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr std::size_t kEvidence = 5;
+constexpr std::size_t kEvidence = 6;
 constexpr std::size_t kTried = 3;
 constexpr std::size_t kOthers = 5;
 constexpr std::size_t kNames = 8;
@@ -38,39 +39,6 @@ std::string_view name_of(const std::array<std::string_view, N>& names, E value) 
 
 std::string label_of(const Finding& finding) {
   return finding.class_id.empty() ? finding.id : fmt::format("{} {}", finding.class_id, finding.id);
-}
-
-/// The text on one line of at most `width` columns.
-std::string shortened(const std::string& text, int width) {
-  std::string clean = printable(text);
-  const auto room = static_cast<std::size_t>(std::max(width, 4));
-  if (display_width(clean) <= room) {
-    return clean;
-  }
-  while (display_width(clean) > room - 3 ||
-         (!clean.empty() && (static_cast<unsigned char>(clean.back()) & 0xC0U) == 0xC0U)) {
-    clean.pop_back();
-  }
-  return clean + "...";
-}
-
-/// A command over several lines, as a shell takes it: broken before options.
-std::string continued(const std::string& command, int room) {
-  constexpr std::string_view kBreak = " \\\n ";
-  std::string text;
-  std::size_t column = 0;
-  for (std::size_t at = 0; at < command.size();) {
-    const std::size_t end = std::min(command.find(" --", at + 1), command.size());
-    const std::string_view part = std::string_view(command).substr(at, end - at);
-    if (at > 0 && column + part.size() + 2 > static_cast<std::size_t>(room)) {
-      text += kBreak;
-      column = 1;
-    }
-    text += part;
-    column += part.size();
-    at = end;
-  }
-  return text;
 }
 
 /// Whether an intervention is part of the evidence.

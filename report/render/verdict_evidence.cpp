@@ -55,7 +55,7 @@ struct UnitOf {
 
 /// The longer endings first. tcp_info's own names carry no unit (linux/tcp.h): windows are bytes,
 /// rates bytes a second, cwnd segments.
-constexpr std::array<UnitOf, 27> kUnits{{{"cwnd", segments_text},
+constexpr std::array<UnitOf, 28> kUnits{{{"cwnd", segments_text},
                                          {"_wnd", bytes_text},
                                          {"_mss", bytes_text},
                                          {"advmss", bytes_text},
@@ -65,7 +65,8 @@ constexpr std::array<UnitOf, 27> kUnits{{{"cwnd", segments_text},
                                          {"_ssthresh", segments_text},
                                          {"pacing_rate", bytes_per_s_text},
                                          {"delivery_rate", bytes_per_s_text},
-                                         {"buf", bytes_text},
+                                         {".rcvbuf", bytes_text},
+                                         {".sndbuf", bytes_text},
                                          {".lowat", bytes_text},
                                          {".pacing", format_bits_per_second},
                                          {"udp.rate", format_bits_per_second},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <string_view>
 
 #include "bench/model/pointer.hpp"
@@ -90,25 +91,26 @@ bool names(const std::string& sentence, const std::string& word) {
   return false;
 }
 
-Rank rank_of(const Document& document, const Finding& finding, const std::string& pointer) {
+Rank rank_of(const Document& document, const std::string& pointer) {
   const Rank rank = std::ranges::find_if(kRanks, [&](const RankOf& one) {
                       return pointer.find(one.part) != std::string::npos;
                     })->rank;
-  if (rank == Rank::result || rank == Rank::idle) {
-    return rank;
-  }
-  if (is_counter_of_zero(document, pointer)) {
-    return Rank::idle;
-  }
-  return names(finding.cause, spoken_name(key_at(document, pointer))) ? Rank::named : rank;
+  return rank != Rank::result && is_counter_of_zero(document, pointer) ? Rank::idle : rank;
 }
 
 }  // namespace
 
 std::vector<std::string> ranked_evidence(const Document& document, const Finding& finding) {
   std::vector<std::pair<Rank, std::string>> ranked;
+  std::set<std::string> named;  // each name once: tcp_rmem has three values
   for (const std::string& pointer : finding.evidence) {
-    ranked.emplace_back(rank_of(document, finding, pointer), pointer);
+    Rank rank = rank_of(document, pointer);
+    const std::string name = spoken_name(key_at(document, pointer));
+    if (rank != Rank::result && rank != Rank::idle && names(finding.cause, name) &&
+        named.insert(name).second) {
+      rank = Rank::named;
+    }
+    ranked.emplace_back(rank, pointer);
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<Rank, std::string>::first);
   std::vector<std::string> pointers;

@@ -162,6 +162,7 @@ TEST(Evidence, HasTheUnitOfItsKey) {
   EXPECT_EQ(quantity_text("tcp_info.rtt_us", Value(10'200.0)), "10.2 ms");
   EXPECT_EQ(quantity_text("tcp_info.rcv_wnd", Value(65'536.0)), "64 KiB");
   EXPECT_EQ(quantity_text("tcp_info.rwnd_limited_us", Value(0.0)), "0 us");
+  EXPECT_EQ(quantity_text("sysctl.net.ipv4.tcp_moderate_rcvbuf", Value(1.0)), "1");
   EXPECT_EQ(quantity_text("tcp.sndbuf", Value(std::int64_t{8 << 20})), "8 MiB");
   EXPECT_EQ(quantity_text("memory.total_bytes", Value(std::int64_t{16'384'004} << 10)), "15.6 GiB");
   EXPECT_EQ(quantity_text("if.eth0.speed_bps", Value(std::int64_t{10'000'000'000})), "10.00 Gb/s");
