@@ -12,6 +12,7 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_unused_address(Look& look);
 [[nodiscard]] Verdict judge_router(Look& look);
 [[nodiscard]] Verdict judge_netmask(Look& look);
+[[nodiscard]] Verdict judge_netmasks(Look& look);
 [[nodiscard]] Verdict judge_reverse_path(Look& look);
 [[nodiscard]] Verdict judge_duplicate_address(Look& look);
 [[nodiscard]] Verdict judge_own_output(Look& look);

@@ -94,6 +94,11 @@ std::optional<std::string> better_cause(Look& look, Attempt& attempt) {
   return std::nullopt;
 }
 
+/// A data connection, or a datagram, that did not come though the control connection stands.
+bool is_data_port_error(std::string_view slug) {
+  return slug == "data-timeout" || slug == "udp-no-answer";
+}
+
 }  // namespace
 
 bool conntrack_is_full(Look& look, End end) {
@@ -249,7 +254,7 @@ Verdict judge_data_port(Look& look) {
   std::string failed;
   const auto& rows = look.document().measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].error && rows[i].error->slug == "data-timeout") {
+    if (rows[i].error && is_data_port_error(rows[i].error->slug)) {
       look.cite(fmt::format("/measurements/{}/error", i));
       failed += (failed.empty() ? "" : ", ") + rows[i].id;
     }

@@ -256,4 +256,35 @@ Verdict judge_own_ports(Look& look) {
                 "sysctl -w net.ipv4.ip_local_port_range=\"10240 65535\""});
 }
 
+// One end has the other in its subnet, which must then be so the other way round too; addresses of
+// clouds (/32) are alike at both ends.
+Verdict judge_netmasks(Look& look) {
+  const auto at_sender = look.fact(End::sender, "path.same_subnet");
+  const auto at_receiver = look.fact(End::receiver, "path.same_subnet");
+  if (!at_sender || !at_receiver) {
+    return unknown("whether an end has the other in its subnet was not read");
+  }
+  const std::string why =
+      fmt::format("{} has the other in its subnet: {}; {}: {}", look.host_name(End::sender),
+                  *at_sender != 0 ? "yes" : "no", look.host_name(End::receiver),
+                  *at_receiver != 0 ? "yes" : "no");
+  if (*at_sender == *at_receiver) {
+    return silent(why);
+  }
+  const End narrow = *at_sender != 0 ? End::receiver : End::sender;
+  if (look.fact_text(narrow, "path.subnet_interface")) {
+    return silent(why + ", by another interface: a route leads past it");
+  }
+  const auto length = look.fact(narrow, "path.prefix_length");
+  return fires(
+      Confidence::likely, 0.7, why,
+      fmt::format("the netmask of {} leaves {} out of its subnet, which is not so the other "
+                  "way round{}",
+                  look.host_name(narrow),
+                  look.host_name(narrow == End::sender ? End::receiver : End::sender),
+                  length ? fmt::format(" (/{:.0f} here)", *length) : ""),
+      {fmt::format("on {}: ip -br address show {}   (give both ends the same prefix length)",
+                   look.host_name(narrow), look.interface(narrow))});
+}
+
 }  // namespace netbench::report

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "bench/core/units.hpp"
+
 namespace netbench::report {
 
 namespace {
@@ -51,8 +53,8 @@ std::optional<Experiment> larger_buffer(std::string_view id, const Measurement& 
   const auto asked = whole(row.tunables.requested, name);
   const std::int64_t bytes = asked ? 4 * *asked : 8 * kMiB;
   return vary(row, id,
-              fmt::format("{} of {} KiB instead of {}", name, bytes / 1024,
-                          asked ? fmt::format("{} KiB", *asked / 1024) : "the kernel's own tuning"),
+              fmt::format("{} of {} instead of {}", name, format_bytes(bytes),
+                          asked ? format_bytes(*asked) : "the kernel's own tuning"),
               {{name, bytes}});
 }
 

@@ -32,7 +32,7 @@ TREES = (
     Tree("bond-member-down", "B02"), Tree("bond-two-aggregators", "B03"),
     Tree("bond-no-partner", "B04"), Tree("overlay", "M05", OVERLAY, alone=True),
     Tree("small-mtu", "M04"),
-    Tree("wrong-mask", "C14"), Tree("wrong-name", "V06"),
+    Tree("wrong-mask", "C14"), Tree("wrong-name", "V06", note=True),
     Tree("aspm", "P07", note=True), Tree("eee", "L10", MANAGEMENT, note=True, alone=True),
     Tree("flapping", "L06", note=True), Tree("older", "V01", note=True),
     Tree("small-payload", "P03", note=True), Tree("container", "K12", note=True, alone=True),

@@ -72,10 +72,30 @@ TEST(ConnectionRules, AreSilentAboutAnotherError) {
   for (const Rule& rule : connection_rules()) {
     const auto verdict = connection(
         rule.id, failed("unfinished", {{"errno", whole(0)}, {"neighbour_macs", whole(1)}}));
-    const bool by_facts = rule.id == "connect.conntrack" || rule.id == "connect.data-port";
+    const bool by_facts = rule.scope == Scope::hosts;
     EXPECT_EQ(verdict.outcome, by_facts ? Outcome::unknown : Outcome::silent)
         << rule.id << ": " << verdict.why;
   }
+}
+
+TEST(Netmasks, AreAFaultWhereOneEndAloneHasTheOtherInItsSubnet) {
+  Document document = healthy_pair();
+  document = with_fact(std::move(document), "h0", "path.same_subnet", false);
+  document = with_fact(std::move(document), "h0", "path.prefix_length", whole(32));
+  const auto verdict = expect_fires(connection_rules(), "hosts.netmasks", document);
+  EXPECT_EQ(
+      verdict.cause,
+      "the netmask of nb-a leaves nb-b out of its subnet, which is not so the other way round "
+      "(/32 here)");
+  document = with_fact(std::move(document), "h1", "path.same_subnet", false);
+  EXPECT_EQ(judge(connection_rules(), "hosts.netmasks", document, -1).outcome, Outcome::silent);
+}
+
+TEST(Connection, DatagramsThatDoNotComeBesideAStandingControlConnectionAreAFirewall) {
+  Document document = healthy_pair();
+  document.measurements[0].error = Error{"udp-no-answer", "UDP does not answer", "", {}};
+  const auto verdict = expect_fires(connection_rules(), "connect.data-port", document);
+  EXPECT_TRUE(mentions(verdict.remedy, "open port 18550"));
 }
 
 TEST(Connection, RefusedAtOnceMeansThatNothingListens) {
