@@ -22,7 +22,8 @@ MIDDLE_EXIT = {"forward": "b0", "reverse": "a0"}  # the middle's interface that 
 def stream(direction: str = "forward", **options: str) -> dict[str, str]:
     """`pair` for one row of a stream. options: congestion="bbr" is --tcp.congestion bbr."""
     words = {"transport": "tcp", "workload": "tcp/bandwidth", "direction": direction,
-             "size": "128K", "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS, "tcp.congestion": "cubic"}
+             "size": "128K", "rounds": "3", "budget": "4s", "diagnose-budget": TRIALS,
+             "tcp.congestion": "cubic"}
     return words | _named(options)
 
 

@@ -1,6 +1,6 @@
 """Recorded machines: the faults of hardware that namespaces have not, as the trees of files below
-tests/unit/facts/trees. `netbench doctor` looks at one of them, and at its healthy peer where that is on the same network.
-"""
+tests/unit/facts/trees. `netbench doctor` looks at one of them, and at its healthy peer where that
+is on the same network."""
 
 from __future__ import annotations
 
