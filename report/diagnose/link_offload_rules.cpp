@@ -17,6 +17,8 @@ constexpr double kCpuBound = 0.8;
 constexpr double kFastLink_bps = 10e9;
 /// Of the losses: then damage in the receiver, not loss on the path, is what is retransmitted.
 constexpr double kChecksumShare = 0.5;
+/// Packets of more than so many MTUs are the work of an offload.
+constexpr double kSuperPacket = 2;
 /// Round trips that the interrupt delay makes up.
 constexpr double kDelayShare = 0.5;
 
@@ -44,7 +46,20 @@ std::string switched_on(const std::string& features) {
   return text;
 }
 
+/// Bytes of a packet that crossed the interface, on the average: a veth pair hands super-packets of
+/// its peer over whole, whatever its own offloads.
+std::optional<double> packet_bytes(Look& look, End end) {
+  return end == End::sender ? look.ratio(end, "if.*.tx_bytes", "if.*.tx_packets")
+                            : look.ratio(end, "if.*.rx_bytes", "if.*.rx_packets");
+}
+
 Verdict offload_off_at(Look& look, End end, const std::string& off) {
+  const auto packet = packet_bytes(look, end);
+  const auto mtu = look.fact(end, "if.*.mtu_bytes");
+  if (packet && mtu && *packet > kSuperPacket * *mtu) {
+    return silent(fmt::format("{}: {} off, but packets of {:.0f} B pass it", device_of(look, end),
+                              off, *packet));
+  }
   const auto busy =
       nearest_bound(look, {"softirq", end == End::sender ? "sender-thread" : "receiver-thread"});
   const auto speed = look.fact(end, "if.*.speed_bps");

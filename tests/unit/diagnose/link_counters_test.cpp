@@ -120,6 +120,18 @@ TEST(OffloadOff, IsSilentWhereCoresAreFreeOnASlowLink) {
   EXPECT_EQ(link("link.offload-off", document).outcome, Outcome::silent);
 }
 
+TEST(OffloadOff, IsSilentWhereSuperPacketsPassAllTheSame) {
+  const auto merged = [](double packets) {
+    Document document = healthy_pair(healthy_stream()
+                                         .receiving({.cpu = 0.98, .blocked = 0.02})
+                                         .receiver({{"if.eth0.rx_packets", packets}}));
+    document = with_fact(std::move(document), "h1", "if.eth0.offload.gro", false);
+    return with_fact(std::move(document), "h1", "if.eth0.offload.lro", false);
+  };
+  expect_fires(link_rules(), "link.offload-off", merged(4.2e5));
+  EXPECT_EQ(link("link.offload-off", merged(6e4)).outcome, Outcome::silent);
+}
+
 RowBuilder with_damage(double checksums, double retransmits) {
   return healthy_stream()
       .receiver({{"snmp.Tcp.InCsumErrors", checksums}})
