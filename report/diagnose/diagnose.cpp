@@ -247,10 +247,10 @@ class Engine {
   }
 
   [[nodiscard]] Finding unknown_wire() const {
-    Finding finding = verdict(
-        "healthy.wire-unknown", Severity::info, Confidence::possible,
-        "No fault was found; the speed of the wire is not known, so whether it could be faster "
-        "is not known either.");
+    Finding finding = verdict("healthy.wire-unknown", Severity::info, Confidence::possible,
+                              "Cannot tell whether this could be faster: no fault was found, and "
+                              "the speed of the wire is "
+                              "not known.");
     finding.remedy = {"netbench pair --peer HOST --link-rate 25G (what the link should do)"};
     return finding;
   }
