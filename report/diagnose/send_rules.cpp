@@ -75,6 +75,14 @@ double share_in_flight(Look& look, const Buffer& buffer) {
   return std::min(1.0, *goodput / 8 * trip->smoothed_us * 1e-6 / (kPayload * *buffer.bytes));
 }
 
+/// How far the rate may be above the bound of the buffer: the last super-packet is let in as long
+/// as any room is left (sk_stream_memory_free), which is much of a small buffer.
+double most_of(Look& look, const Buffer& buffer) {
+  constexpr double kSuperPacket = 65'536;
+  const double one = kPayload * buffer.bytes.value_or(0) / streams_of(look);
+  return one > 0 ? std::max(kBroken, 1.2 * (1 + kSuperPacket / one)) : kBroken;
+}
+
 /// The kernel saw its buffer empty while it could have sent. BBR's pacing keeps some of it unsent
 /// at other times.
 bool ran_empty(Look& look) {
@@ -142,7 +150,7 @@ Verdict judge_send_buffer(Look& look) {
   buffer.nearness = std::max(bound->nearness, share_in_flight(look, buffer));
   buffer.text = fmt::format("{:.2f} of {}, {:.2f} of it in flight", bound->nearness,
                             bound->arithmetic, share_in_flight(look, buffer));
-  if (bound->nearness > kBroken) {
+  if (bound->nearness > most_of(look, buffer)) {
     return unknown(buffer.text + ": more than it allows, so it was not the buffer in effect");
   }
   if (buffer.tuning == Tuning::tuned) {

@@ -228,6 +228,16 @@ TEST(SendRules, NameASmallSendBufferWhereTheKernelsOwnShareIsBlind) {
   EXPECT_GT(verdict.nearness, 0.9);
 }
 
+TEST(SendRules, AllowASuperPacketBeyondATinyBuffer) {
+  test::Signature tiny = small_send_buffer();
+  tiny.mbps = 65.9;
+  tiny.srtt_us = 13'800;
+  tiny.min_us = 13'200;
+  RowBuilder row = row_of(tiny);
+  row.asked("tcp.sndbuf", std::int64_t{24'576}).sender({{"sock.sndbuf_bytes", 49'152}});
+  EXPECT_EQ(serious_classes_of(lab().row(row).build()), "W05");
+}
+
 TEST(SendRules, NameItWithBbrTooAndAtTheKernelsCeiling) {
   test::Signature bbr = small_send_buffer();
   bbr.mbps = 78.0;
