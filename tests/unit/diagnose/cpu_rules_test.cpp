@@ -330,11 +330,14 @@ TEST(HealthyRows, MakeNothingWorseThanInformationOnABusyMachine) {
   }
 }
 
-TEST(HealthyRows, OfACommittedResultMakeNothingWorseThanInformation) {
+// It was made with segmentation offload off on purpose; nothing else is wrong there.
+TEST(HealthyRows, OfACommittedResultMakeNothingWorseButItsOffloads) {
   const auto document = read_document(NETBENCH_SAMPLES "/two-hosts.json");
   ASSERT_TRUE(document.has_value()) << document.error().message;
   for (const Finding& finding : diagnose(*document).findings) {
-    EXPECT_EQ(finding.severity, Severity::info) << finding.id << ": " << finding.cause;
+    if (finding.class_id != "L11") {
+      EXPECT_EQ(finding.severity, Severity::info) << finding.id << ": " << finding.cause;
+    }
   }
 }
 
