@@ -202,7 +202,8 @@ class Run(unittest.TestCase):
 
     def test_with_a_small_window_names_it_and_tries_a_change(self) -> None:
         done = self.run_over("--tcp.rcvbuf", "64K", "--diagnose-budget", "10", delay="5ms")
-        self.assertEqual(self.classes(done.document)[0], "W01")
+        # Other work on this machine may hold the CPUs (K04); that does not hide the window.
+        self.assertEqual([one for one in self.classes(done.document) if one != "K04"][0], "W01")
         self.assertRegex(done.stdout, r"(?m)^Tried +goodput x [0-9.]+ \[[0-9.]+-[0-9.]+, 95 %")
         tried = [one for one in done.document["interventions"] if one["n_pairs"] > 0]
         self.assertGreaterEqual(len(tried), 1)
