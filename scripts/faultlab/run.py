@@ -168,17 +168,22 @@ class Slot:
             stage, "a", [str(programs.netbench), *pair_words(setup)]))
         done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True, capture_output=True,
                               check=False, timeout=RUN_S)
-        seconds = time.monotonic() - began
-        try:
-            return Outcome(json.loads(done.stdout), done.returncode, done.stderr, seconds)
-        except ValueError:
-            return Outcome({}, done.returncode, done.stderr, seconds,
-                           f"no document: {done.stderr.strip()[:300]}")
+        return _outcome(done, began)
 
     @staticmethod
     def _limited(stage: _Stage, host: str, words: list[str]) -> list[str]:
         group = stage.groups.get(host)
         return cgroups.words_inside(group, words) if group else words
+
+
+def _outcome(done: subprocess.CompletedProcess[str], began: float) -> Outcome:
+    """Of a command that writes its document to standard output."""
+    seconds = time.monotonic() - began
+    try:
+        return Outcome(json.loads(done.stdout), done.returncode, done.stderr, seconds)
+    except ValueError:
+        return Outcome({}, done.returncode, done.stderr, seconds,
+                       f"no document: {done.stderr.strip()[:300]}")
 
 
 def _await(process: subprocess.Popen[bytes], log: Path, says: str) -> None:
@@ -212,9 +217,4 @@ def look_at_tree(programs: Programs, setup: Setup, scratch: Path) -> Outcome:
             for word in ("--root", str(scratch / tree), "--towards", towards)]
     done = subprocess.run([programs.netbench, "doctor", *ends, "--json", "-"], text=True,
                           capture_output=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
-    seconds = time.monotonic() - began
-    try:
-        return Outcome(json.loads(done.stdout), done.returncode, done.stderr, seconds)
-    except ValueError:
-        return Outcome({}, done.returncode, done.stderr, seconds,
-                       f"no document: {done.stderr.strip()[:300]}")
+    return _outcome(done, began)
