@@ -40,6 +40,7 @@ void collect_sysctls(FactList& facts);     // sysctl.*
 void collect_security(FactList& facts);    // security.*
 void collect_conntrack(FactList& facts);   // conntrack.*
 void collect_versions(FactList& facts);    // nvidia.* cuda.version nccl.version ofed.version
+void collect_rdma(FactList& facts);        // rdma.*
 
 /// One interface of a stack, and how deep it lies: 0 for the one that carries the traffic.
 struct StackedLink {
@@ -71,6 +72,12 @@ void collect_firewall(Place& place);     // firewall.*
 void collect_mounts(Place& place);       // nfs.*
 void collect_names(Place& place);        // name.*
 void collect_lldp(Place& place);         // if.<dev>.lldp.*
+
+/// What the slot of a device is and how its links run: <prefix>.{numa_node, local_cpus,
+/// iommu_group_type, pcie.*}, and <bridges>.<bdf>.* of every bridge above it, each once. `device`
+/// is its folder in /sys.
+void add_slot(FactList& facts, const std::string& prefix, const std::string& bridges,
+              const std::string& device);
 
 /// True for a device with hardware of its own behind it: not lo, and of no kind that rtnetlink
 /// makes.

@@ -10,9 +10,9 @@ namespace netbench::facts {
 
 namespace {
 
-constexpr std::array kOfHost{collect_system,    collect_cgroup,    collect_cpu,
-                             collect_cpu_power, collect_sysctls,   collect_bus_policy,
-                             collect_security,  collect_conntrack, collect_versions};
+constexpr std::array kOfHost{
+    collect_system,     collect_cgroup,   collect_cpu,       collect_cpu_power, collect_sysctls,
+    collect_bus_policy, collect_security, collect_conntrack, collect_versions,  collect_rdma};
 
 /// In this order: the first finds what the others go by.
 constexpr std::array kOfNetwork{collect_path,        collect_links,     collect_slots,

@@ -31,9 +31,9 @@ struct CollectOptions {
 /// Keys, by their first words: host kernel os cpu numa memory cgroup process clock sysctl security
 /// conntrack firewall iommu pcie nvidia cuda nccl ofed name nfs neighbour path; if.<dev>.* of the
 /// interface towards the peer and of every device that it sits on, bond.<dev>.*, qdisc.<dev>.*,
-/// pcie.<bdf>.*. Units are in the keys' suffixes. sysctl.<name>[_unit]: tcp_rmem, tcp_wmem and
-/// tcp_mem are split into _min, _default, _max. Speeds that virtual drivers make up
-/// (virtual_drivers.hpp) are given as unknown.
+/// pcie.<bdf>.*; rdma.*, rdma.<rail>.* of every port of an RDMA device. Units are in the keys'
+/// suffixes. sysctl.<name>[_unit]: tcp_rmem, tcp_wmem and tcp_mem are split into _min, _default,
+/// _max. Speeds that virtual drivers make up (virtual_drivers.hpp) are given as unknown.
 [[nodiscard]] HostInfo collect_host(const CollectOptions& options);
 
 }  // namespace netbench::facts

@@ -52,7 +52,8 @@ void add_difference(const std::string& key, std::uint64_t before, std::uint64_t 
 
 }  // namespace
 
-RowSampler::RowSampler(RowSamplerOptions options) : options_(std::move(options)) {
+RowSampler::RowSampler(RowSamplerOptions options)
+    : options_(std::move(options)), rdma_(options_.root) {
   const bool live = options_.root == "/";
   const std::string sockstat =
       live ? "/proc/thread-self/net/sockstat" : options_.root + "/proc/net/sockstat";
@@ -90,6 +91,7 @@ void RowSampler::begin() {
   last_.reset();
   backlogs_.clear();
   tcp_memory_.reset();
+  rdma_before_ = rdma_.take();
   before_ = read_host_ends(ends_options_);
   look_at_queues();
   first_ = last_;
@@ -184,6 +186,9 @@ CounterDelta RowSampler::end() {
     backlogs_ = backlogs;  // by now the streams have ended
   }
   CounterDelta result = host_ends_delta(before_, read_host_ends(ends_options_));
+  CounterDelta rdma = rdma_delta(rdma_before_, rdma_.take());
+  result.counters.merge(rdma.counters);
+  result.notes.insert(result.notes.end(), rdma.notes.begin(), rdma.notes.end());
   add_queues(result);
   if (tcp_memory_) {
     result.counters["sockstat.tcp_mem_pages"] = static_cast<double>(*tcp_memory_);

@@ -12,6 +12,7 @@
 #include "bench/core/unique_fd.hpp"
 #include "bench/facts/counters.hpp"
 #include "bench/facts/qdisc_counters.hpp"
+#include "bench/facts/rdma_counters.hpp"
 #include "bench/facts/sampling_ends.hpp"
 
 namespace netbench::facts {
@@ -41,7 +42,8 @@ class RowSampler {
   /// Ends the row. Keys of host_ends_delta(), and qdisc.<dev>.{bytes,packets,drops,requeues,
   /// overlimits}: differences; qdisc.<dev>.ingress_drops where there is such a discipline;
   /// qdisc.<dev>.backlog_bytes and qdisc_max.<dev>.backlog_bytes: median and maximum of the looks;
-  /// sockstat.tcp_mem_pages: the maximum of the looks. What cannot be read gives no key and a note.
+  /// sockstat.tcp_mem_pages: the maximum of the looks; rdma.<rail>.<name>: differences of what
+  /// moved. What cannot be read gives no key and a note.
   /// Nothing without begin().
   [[nodiscard]] CounterDelta end();
 
@@ -58,10 +60,12 @@ class RowSampler {
   RowSamplerOptions options_;
   HostEndsOptions ends_options_;
   UniqueFd sockstat_;
+  RdmaCounterReader rdma_;
   std::vector<std::string> missing_;  // since the sampler was made
 
   bool running_ = false;
   HostEnds before_;
+  RdmaCounts rdma_before_;
   std::optional<QdiscTotals> first_;
   std::optional<QdiscTotals> last_;
   std::vector<std::uint64_t> backlogs_;

@@ -96,8 +96,8 @@ void add_config(FactList& facts, const std::string& prefix, const std::string& f
   }
 }
 
-void add_bridge(FactList& facts, const PciFunction& bridge) {
-  const std::string prefix = fmt::format("pcie.{}.", bridge.address);
+void add_bridge(FactList& facts, const std::string& bridges, const PciFunction& bridge) {
+  const std::string prefix = fmt::format("{}.{}.", bridges, bridge.address);
   if (facts.find(prefix + "speed_gts") != nullptr) {
     return;  // above another interface too
   }
@@ -151,25 +151,30 @@ void collect_slot(FactList& facts, const LinkInfo& link) {
     facts.add_unknown(key, device + "/device", "no hardware behind this interface");
     return;
   }
-  auto functions = pci_functions(real_path(facts.root(), device + "/device"));
+  add_slot(facts, fmt::format("if.{}", link.name), "pcie", device + "/device");
+}
+
+}  // namespace
+
+void add_slot(FactList& facts, const std::string& prefix, const std::string& bridges,
+              const std::string& device) {
+  auto functions = pci_functions(real_path(facts.root(), device));
   // Of virtio and the like, the device is below its PCI function.
-  const std::string slot = functions.empty() ? device + "/device" : functions.back().folder;
+  const std::string slot = functions.empty() ? device : functions.back().folder;
   if (!functions.empty()) {
     std::string path;
     for (const auto& function : functions) {
       path += (path.empty() ? "" : " > ") + function.address;
     }
-    facts.add(key + ".address", functions.back().address, device + "/device");
-    facts.add(key + ".path", path, device + "/device");
+    facts.add(prefix + ".pcie.address", functions.back().address, device);
+    facts.add(prefix + ".pcie.path", path, device);
     functions.pop_back();
   }
-  add_device(facts, fmt::format("if.{}", link.name), slot);
+  add_device(facts, prefix, slot);
   for (const auto& bridge : functions) {
-    add_bridge(facts, bridge);
+    add_bridge(facts, bridges, bridge);
   }
 }
-
-}  // namespace
 
 void collect_slots(Place& place) {
   for (const auto& device : place.stack) {
