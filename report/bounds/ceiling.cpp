@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "report/bounds/rdma_wire.hpp"
+
 namespace netbench::report {
 
 namespace {
@@ -99,6 +101,9 @@ Ceiling unknown(const std::string& why) {
 
 Ceiling wire_ceiling(const Measurement& measurement, const HostInfo& initiator,
                      const HostInfo& responder, const CeilingOptions& options) {
+  if (measurement.transport == "verbs") {
+    return rdma_wire_ceiling(measurement, initiator, responder, options);
+  }
   const auto traffic = traffic_of(measurement, initiator, responder);
   if (!traffic) {
     return unknown(fmt::format("{} is not bounded by an Ethernet wire", measurement.transport));

@@ -17,7 +17,7 @@ struct CeilingOptions {
 /// The wire's goodput limit for one measurement between two hosts, from their facts
 /// (`if.<dev>.speed_bps`, `if.<dev>.mtu_bytes`; the slower end and the smaller MTU count), the
 /// measurement's own MTU and effective MSS. Direction both: twice one direction (full duplex).
-/// Otherwise no value and "unknown, because …".
+/// Verbs rows: rdma_wire_ceiling(). Otherwise no value and "unknown, because …".
 [[nodiscard]] Ceiling wire_ceiling(const Measurement& measurement, const HostInfo& initiator,
                                    const HostInfo& responder, const CeilingOptions& options = {});
 

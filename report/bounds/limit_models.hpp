@@ -46,6 +46,15 @@ struct Limit {
 [[nodiscard]] Limit sender_application(RowReader& row);
 [[nodiscard]] Limit receiver_application(RowReader& row);
 
+/// Reads and atomics are answered by the peer's card, which takes so many at once
+/// (max_dest_rd_atomic of ibv_modify_qp(3)): depth × queue pairs × size / round trip.
+[[nodiscard]] Limit read_depth(RowReader& row);
+/// A request stays in the send queue until it is acknowledged: depth × queue pairs × size / round
+/// trip.
+[[nodiscard]] Limit work_queue(RowReader& row);
+/// What a row with one queue pair reached, times the number of them.
+[[nodiscard]] Limit one_queue_pair(RowReader& row);
+
 /// Segments of the row that the path lost.
 struct Loss {
   double lost = 0;

@@ -17,7 +17,7 @@ namespace {
 constexpr double kBroken = 1.3;
 
 enum class Of { path, sender, receiver };
-enum class For { all, tcp };
+enum class For { all, tcp, verbs };
 
 struct Row {
   std::string_view id;
@@ -27,7 +27,7 @@ struct Row {
   limits::Limit (*compute)(RowReader&);
 };
 
-constexpr std::array<Row, 13> kRows = {{
+constexpr std::array<Row, 16> kRows = {{
     {"wire", "wire", Of::path, For::all, limits::wire},
     {"pcie", "PCIe slots and bridges", Of::path, For::all, limits::pcie},
     {"bond-member", "members of the bond", Of::path, For::all, limits::bond_member},
@@ -44,11 +44,25 @@ constexpr std::array<Row, 13> kRows = {{
     {"sender-application", "sending application", Of::sender, For::all, limits::sender_application},
     {"receiver-application", "receiving application", Of::receiver, For::all,
      limits::receiver_application},
+    {"read-depth", "reads under way over round trip", Of::path, For::verbs, limits::read_depth},
+    {"work-queue", "send queue over round trip", Of::sender, For::verbs, limits::work_queue},
+    {"one-queue-pair", "queue pairs, each as one alone", Of::path, For::verbs,
+     limits::one_queue_pair},
 }};
 
+/// A thread that polls is busy whatever it gets done.
+bool is_of_threads(const Row& row) {
+  return row.id.ends_with("-thread") || row.id.ends_with("-application");
+}
+
 limits::Limit compute(const Row& row, RowReader& reader) {
-  if (row.transports == For::tcp && reader.row().transport != "tcp") {
-    return limits::not_known(reader.row().transport + " has none");
+  const std::string& transport = reader.row().transport;
+  if (row.transports == For::tcp && transport != "tcp") {
+    return limits::not_known(transport + " has none");
+  }
+  if (transport == "verbs" && is_of_threads(row) &&
+      reader.setting_text(Role::sender, "verbs.wait") != "event") {
+    return limits::not_known("threads that poll are always busy");
   }
   if (row.id != "wire" && reader.row().direction == Direction::both) {
     return limits::not_known("the traffic went both ways at once");
@@ -94,8 +108,11 @@ std::vector<Bound> limits_of(const Document& document, const Measurement& row) {
   RowReader reader(document, row);
   std::vector<Bound> bounds;
   bounds.reserve(kRows.size());
+  const For other = row.transport == "verbs" ? For::tcp : For::verbs;
   for (const Row& one : kRows) {
-    bounds.push_back(bound_of(one, reader));
+    if (one.transports != other) {
+      bounds.push_back(bound_of(one, reader));
+    }
   }
   std::ranges::stable_sort(bounds, {}, order);
   return bounds;

@@ -22,7 +22,7 @@ struct Bound {
 /// Every bound of a bandwidth row that its document allows, nearest first; those that cannot be
 /// computed last, with the reason. Ids: wire, pcie, bond-member, receive-window, send-buffer,
 /// congestion-window, loss, pacing, sender-thread, receiver-thread, softirq, sender-application,
-/// receiver-application.
+/// receiver-application; of verbs, instead of TCP's, read-depth, work-queue, one-queue-pair.
 [[nodiscard]] std::vector<Bound> limits_of(const Document& document, const Measurement& row);
 
 }  // namespace netbench::report

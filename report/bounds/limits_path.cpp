@@ -8,6 +8,7 @@
 #include "report/bounds/ceiling.hpp"
 #include "report/bounds/limit_models.hpp"
 #include "report/bounds/pcie.hpp"
+#include "report/bounds/rdma_wire.hpp"
 
 namespace netbench::report::limits {
 
@@ -27,11 +28,25 @@ struct Slot {
 std::optional<std::string> slot_of(std::string_view key) {
   constexpr std::array<std::string_view, 2> kEndings = {".speed_gts", ".speed_gtps"};
   for (const std::string_view ending : kEndings) {
-    if (key.ends_with(ending) && key.find("pcie") != std::string_view::npos) {
+    const bool slot = key.find("pcie") != std::string_view::npos ||
+                      key.find(".bridge.") != std::string_view::npos;
+    if (key.ends_with(ending) && slot) {
       return std::string(key.substr(0, key.size() - ending.size()));
     }
   }
   return std::nullopt;
+}
+
+/// What a row's facts of slots begin with: those of its rail, or of everything but rails.
+bool is_on_the_way(const Measurement& row, const HostInfo& host, bool initiator,
+                   std::string_view key) {
+  if (row.transport != "verbs") {
+    return !key.starts_with("rdma.");
+  }
+  const auto& tunables = row.tunables;
+  const std::string rail =
+      rail_in_effect(host, initiator ? tunables.effective_initiator : tunables.effective_responder);
+  return !rail.empty() && key.starts_with(fmt::format("rdma.{}.", rail));
 }
 
 void add_slots(RowReader& row, Role role, std::vector<Slot>& slots) {
@@ -40,6 +55,9 @@ void add_slots(RowReader& row, Role role, std::vector<Slot>& slots) {
     return;
   }
   for (const Fact& fact : host->facts) {
+    if (!is_on_the_way(row.row(), *host, row.host_key(role) == "h0", fact.key)) {
+      continue;
+    }
     const auto name = slot_of(fact.key);
     const auto speed = name ? number_of(fact.value) : std::nullopt;
     if (!speed || *speed <= 0) {
