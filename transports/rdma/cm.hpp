@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +39,7 @@ struct CmEvent {
   std::uint32_t peer_qkey = 0;
 };
 
+/// Where events of ids arrive; outlives them.
 class CmChannel {
  public:
   [[nodiscard]] static Result<CmChannel> create(const CmTable& cm);
@@ -51,18 +52,24 @@ class CmChannel {
   [[nodiscard]] int fd() const { return channel_->fd; }
   /// The next event; NB_TIMED_OUT (`rdma-cm-timeout`) at the deadline, NB_CANCELLED.
   [[nodiscard]] Result<CmEvent> next(const CmPatience& patience);
-  /// An event that waits already; nothing where none does. Never blocks.
+  /// An event that waits already, a kept one first; nothing where none does. Never blocks.
   [[nodiscard]] std::optional<CmEvent> poll();
+  /// The next event of `id` (null: the next connect request); those of others are kept.
+  [[nodiscard]] Result<CmEvent> next_of(const rdma_cm_id* id, const CmPatience& patience);
 
  private:
   CmChannel(const CmTable& cm, rdma_event_channel* channel) : cm_(&cm), channel_(channel) {}
+  [[nodiscard]] std::optional<CmEvent> read();
+  void reset() noexcept;
   const CmTable* cm_;
   rdma_event_channel* channel_;
+  std::deque<CmEvent> kept_;
 };
 
 /// A communication id, with the queue pair that it owns once create_qp() made one.
 class CmId {
  public:
+  /// RC or UD: rdma_cm has no UC (NB_INVALID `rdma-cm-no-uc`).
   [[nodiscard]] static Result<CmId> create(CmChannel& channel, QpKind kind);
   /// The id of a connect request.
   [[nodiscard]] static CmId adopt(const CmTable& cm, rdma_cm_id* id, QpKind kind);
@@ -75,9 +82,11 @@ class CmId {
   /// Of the device that the id is bound to; borrowed, null before it is bound.
   [[nodiscard]] ibv_context* context() const { return id_->verbs; }
   [[nodiscard]] std::uint8_t port() const { return id_->port_num; }
-  /// Makes the queue pair, and with RC its init step. Spec::kind is the id's.
+  /// Makes the queue pair: of RC in init, of UD ready to send. Spec::kind is the id's. The queue
+  /// pair that is returned borrows the id's.
   [[nodiscard]] Result<QueuePair> create_qp(const ProtectionDomain& pd,
                                             const QueuePair::Spec& spec);
+  [[nodiscard]] const CmTable& cm() const { return *cm_; }
   /// Ends the connection in order; errors mean that it has ended.
   void disconnect() noexcept;
 
@@ -101,6 +110,13 @@ struct CmParameters {
   std::span<const std::uint8_t> private_data;  // ≤ 56 bytes
 };
 
+/// Before resolve(), or accept().
+struct CmOptions {
+  std::optional<std::uint8_t> traffic_class;  // nothing: the system's choice
+  std::optional<std::uint8_t> ack_timeout;    // as ReadyToSendStep's
+};
+[[nodiscard]] Result<void> set_options(CmId& id, const CmOptions& options);
+
 /// Responder: an id that listens on `address` with a port of the system's choice.
 struct CmListener {
   CmId id;
@@ -111,7 +127,8 @@ struct CmListener {
 /// Responder: the next connect request (event.id is new). Then create a queue pair on it, post
 /// receives, and accept().
 [[nodiscard]] Result<CmEvent> next_request(CmChannel& channel, const CmPatience& patience);
-/// Replies; on RC it then waits for the id's established event. UD: done when sent.
+/// Replies; on RC it then waits for the id's established event. UD: done when sent; the initiator's
+/// queue pair is not in the request, so that its number must be in the private data.
 [[nodiscard]] Result<void> accept(CmChannel& channel, CmId& id, const QueuePair& qp,
                                   const CmParameters& parameters, const CmPatience& patience);
 
@@ -119,7 +136,8 @@ struct CmListener {
 /// Errors name the step: address, route.
 [[nodiscard]] Result<void> resolve(CmChannel& channel, CmId& id, const sdk::Address& local,
                                    const sdk::Address& peer, const CmPatience& patience);
-/// Initiator: connects; the event has the peer's private data and, with UD, its address.
+/// Initiator: connects. With iWARP it must be the first to send (RFC 5044, 7.1). The event has the
+/// peer's private data and, with UD, its address.
 [[nodiscard]] Result<CmEvent> connect(CmChannel& channel, CmId& id, const QueuePair& qp,
                                       const CmParameters& parameters, const CmPatience& patience);
 

@@ -88,11 +88,12 @@ struct Rail {
 
 /// What the user or the route asks for. Empty: anything.
 struct RailWish {
-  std::string rail;       // "mlx5_0" or "mlx5_0:2"
-  std::string interface;  // one with a GID on it, "eth0"
+  std::string rail;                 // "mlx5_0" or "mlx5_0:2"
+  std::string interface;            // one with a GID on it, "eth0"
+  std::string preferred_interface;  // as `interface`, but others will do
 };
-/// The wished rail, else the first ACTIVE one; an error names every rail with why it was refused
-/// (`rdma-no-port`). Pure.
+/// The wished rail, else the first usable one: ACTIVE, with a GID; an error (`rdma-no-port`) names
+/// every rail with why it was refused. Pure.
 [[nodiscard]] Result<const Rail*> choose_rail(std::span<const Rail> rails, const RailWish& wish);
 
 }  // namespace netbench::rdma

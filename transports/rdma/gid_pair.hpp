@@ -37,10 +37,11 @@ struct GidPair {
 };
 
 /// The best pair of one type and family: RoCE v2 before v1; a common subnet before mere
-/// routability; IPv4 before IPv6; then the lowest indices. Link-local GIDs only where both ends ask
-/// for the index, or `same_link` says that both are on one L2 (a resolved neighbour, say) or the
-/// tables show it by a common subnet, and nothing better is there. On InfiniBand: one subnet
-/// prefix, else routed GIDs. Error `rdma-no-gid-pair`: both tables in short and what to do.
+/// routability; IPv4 before IPv6; then the lowest indices. Link-local GIDs, and RoCE v1 without a
+/// common subnet, only where `same_link` says that both are on one L2 (a resolved neighbour, say)
+/// or both ends ask for the index. On InfiniBand a common subnet prefix comes first. Errors:
+/// `rdma-no-gid-pair` with both tables in short and what to do; `rdma-link-layers-differ`;
+/// `rdma-needs-cm` on iWARP.
 [[nodiscard]] Result<GidPair> choose_gid_pair(const GidOffer& first, const GidOffer& second,
                                               bool same_link = false);
 

@@ -59,11 +59,12 @@ class HostMemory {
   [[nodiscard]] Result<MemoryRegion> register_with(const ProtectionDomain& pd, int access) const;
 
  private:
-  HostMemory(void* address, std::size_t bytes, const Request& request)
-      : address_(address), bytes_(bytes), request_(request) {}
+  HostMemory(void* address, std::size_t bytes, std::size_t page_bytes, std::optional<int> node)
+      : address_(address), bytes_(bytes), page_bytes_(page_bytes), numa_node_(node) {}
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
-  Request request_;
+  std::size_t page_bytes_ = 0;
+  std::optional<int> numa_node_;
 };
 
 /// Default huge page size in bytes, of Hugepagesize in root/proc/meminfo; 0 where there are none.

@@ -219,9 +219,10 @@ class QueuePair {
 [[nodiscard]] Result<QueuePair> create_with_inline(const ProtectionDomain& pd, QueuePair::Spec spec,
                                                    std::uint32_t wanted);
 
-/// Whether one write of this queue pair arrives whole, in order of address, so that its last byte
-/// tells that all is there. Only for memory without relaxed ordering that the CPU reads.
-/// False where the library or the provider does not promise it (ibv_query_qp_data_in_order(3)).
+/// Whether each write that a peer makes through this queue pair lands in order of address, so that
+/// its last byte tells that all is there. Only for memory without relaxed ordering that the CPU
+/// reads. False where the library or the provider does not promise it
+/// (ibv_query_qp_data_in_order(3)).
 [[nodiscard]] bool writes_in_order(const QueuePair& qp);
 
 class AddressHandle {
