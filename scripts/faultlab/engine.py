@@ -14,6 +14,7 @@ from netlab.namespaces import LabError
 
 from . import verdict
 from .case import Case, Setup, drawn
+from .guest import Guests
 from .run import Outcome, Programs, Slot, findings_of, look_at_tree
 from .score import Result
 
@@ -45,8 +46,10 @@ class Progress:
 class Engine:
     """keep: a folder for the documents, or None."""
 
-    def __init__(self, programs: Programs, seed: int, scratch: Path, keep: Path | None) -> None:
+    def __init__(self, programs: Programs, seed: int, scratch: Path, keep: Path | None,
+                 guests: Guests) -> None:
         self._programs, self._seed, self._scratch, self._keep = programs, seed, scratch, keep
+        self._guests = guests
 
     def run(self, cases: Sequence[Case], jobs: int) -> list[Result]:
         progress = Progress(len(cases), jobs)
@@ -72,27 +75,35 @@ class Engine:
         setup = drawn(case, self._seed)
         waits: list[float] = []
         for number in range(1, TRIES + 1):
-            outcome = (look_at_tree(self._programs, setup, self._scratch) if setup.trees
-                       else slot.run(self._programs, setup))
+            outcome = self._once(slot, case, setup)
             self._save(case, outcome)
-            wait = verdict.wait_share(outcome.document)
-            if wait is None or case.any_load or not verdict.is_void(wait):
+            wait = _wait_of(outcome)
+            if wait is None or case.any_load or not verdict.is_void(wait, case.wait_limit):
                 break
             waits.append(wait)
             progress.void(case, wait, number)
         return self._judged(case, setup, outcome, tuple(waits), number)
 
+    def _once(self, slot: Slot, case: Case, setup: Setup) -> Outcome:
+        if setup.trees:
+            return look_at_tree(self._programs, setup, self._scratch)
+        return (self._guests if case.guest else slot).run(self._programs, setup)
+
     def _judged(self, case: Case, setup: Setup, outcome: Outcome, waits: tuple[float, ...],
                 tries: int) -> Result:
         findings = findings_of(outcome.document)
-        return Result(case, setup, tuple(verdict.claims(findings)), verdict.noted(findings),
-                      outcome.problem, outcome.seconds, tries, waits,
-                      verdict.wait_share(outcome.document))
+        return Result(case, setup, tuple(verdict.claims(findings, case.ambient)),
+                      verdict.noted(findings), outcome.problem, outcome.seconds, tries, waits,
+                      _wait_of(outcome))
 
     def _save(self, case: Case, outcome: Outcome) -> None:
         if self._keep and outcome.document:
             self._keep.mkdir(parents=True, exist_ok=True)
             (self._keep / f"{case.name}.json").write_text(json.dumps(outcome.document))
+
+
+def _wait_of(outcome: Outcome) -> float | None:
+    return verdict.wait_share(outcome.document) if outcome.wait is None else outcome.wait
 
 
 def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
@@ -104,12 +115,12 @@ def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
         if not path.exists():
             continue
         document = json.loads(path.read_text())
-        wait = verdict.wait_share(document)
+        wait = None if case.guest else verdict.wait_share(document)  # a guest's load is not kept
         waits = (wait,) if wait is not None and verdict.is_void(wait) and not case.any_load else ()
         try:
             findings, problem = programs.diagnose(path), ""
         except LabError as error:
             findings, problem = [], str(error)
-        results.append(Result(case, drawn(case, seed), tuple(verdict.claims(findings)),
+        results.append(Result(case, drawn(case, seed), tuple(verdict.claims(findings, case.ambient)),
                               verdict.noted(findings), problem, waits=waits, wait=wait))
     return results

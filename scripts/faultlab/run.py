@@ -68,6 +68,7 @@ class Outcome:
     stderr: str = ""
     seconds: float = 0
     problem: str = ""  # why it could not be run at all
+    wait: float | None = None  # how much others disturbed it, where the document does not tell
 
 
 @dataclass
@@ -168,7 +169,7 @@ class Slot:
             stage, "a", [str(programs.netbench), *pair_words(setup)]))
         done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True, capture_output=True,
                               check=False, timeout=RUN_S)
-        return _outcome(done, began)
+        return outcome_of(done.returncode, done.stdout, done.stderr, began)
 
     @staticmethod
     def _limited(stage: _Stage, host: str, words: list[str]) -> list[str]:
@@ -176,14 +177,14 @@ class Slot:
         return cgroups.words_inside(group, words) if group else words
 
 
-def _outcome(done: subprocess.CompletedProcess[str], began: float) -> Outcome:
+def outcome_of(code: int, stdout: str, stderr: str, began: float,
+               wait: float | None = None) -> Outcome:
     """Of a command that writes its document to standard output."""
     seconds = time.monotonic() - began
     try:
-        return Outcome(json.loads(done.stdout), done.returncode, done.stderr, seconds)
+        return Outcome(json.loads(stdout), code, stderr, seconds, wait=wait)
     except ValueError:
-        return Outcome({}, done.returncode, done.stderr, seconds,
-                       f"no document: {done.stderr.strip()[:300]}")
+        return Outcome({}, code, stderr, seconds, f"no document: {stderr.strip()[:300]}", wait)
 
 
 def _await(process: subprocess.Popen[bytes], log: Path, says: str) -> None:
@@ -217,4 +218,4 @@ def look_at_tree(programs: Programs, setup: Setup, scratch: Path) -> Outcome:
             for word in ("--root", str(scratch / tree), "--towards", towards)]
     done = subprocess.run([programs.netbench, "doctor", *ends, "--json", "-"], text=True,
                           capture_output=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
-    return _outcome(done, began)
+    return outcome_of(done.returncode, done.stdout, done.stderr, began)

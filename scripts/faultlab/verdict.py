@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,14 @@ class Claim:
         return f"{self.class_id} {self.confidence}"
 
 
-def claims(findings: Iterable[Mapping[str, Any]]) -> list[Claim]:
-    """In the document's order: the first is the verdict. Excluded hypotheses are no claims."""
-    return [Claim(one.get("class_id") or one.get("class") or one["id"], one["confidence"],
+def claims(findings: Iterable[Mapping[str, Any]], ambient: Sequence[str] = ()) -> list[Claim]:
+    """In the document's order: the first is the verdict. Excluded hypotheses are no claims. Claims
+    of the ambient classes are left out."""
+    every = [Claim(one.get("class_id") or one.get("class") or one["id"], one["confidence"],
                   one["severity"], one.get("cause", ""))
             for one in findings
-            if one["severity"] != "info" and one["confidence"] != "excluded"]
+             if one["severity"] != "info" and one["confidence"] != "excluded"]
+    return [claim for claim in every if claim.class_id not in ambient]
 
 
 def noted(findings: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -60,6 +62,6 @@ def _own_turns(cpu_s: float, threads: float) -> float:
     return cpu_s * max(0.0, threads - 1)
 
 
-def is_void(share: float | None) -> bool:
+def is_void(share: float | None, limit: float = MAX_WAIT_SHARE) -> bool:
     """Whether other work on this machine was in the way. What cannot be told is not void."""
-    return share is not None and share > MAX_WAIT_SHARE
+    return share is not None and share > limit
