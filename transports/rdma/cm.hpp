@@ -30,8 +30,8 @@ struct CmPatience {
 struct CmEvent {
   rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_RESOLVED;
   int status = 0;
-  rdma_cm_id* id = nullptr;                // of a connect request: new, and the taker's
-  std::vector<std::uint8_t> private_data;  // with the transport's padding behind it
+  rdma_cm_id* id = nullptr;                  // of a connect request: new, and the taker's
+  std::vector<std::uint8_t> private_data{};  // with the transport's padding behind it
   std::uint8_t responder_resources = 0;
   std::uint8_t initiator_depth = 0;
   ibv_ah_attr peer_address{};  // UD: of an established event
@@ -105,15 +105,15 @@ struct CmParameters {
   std::uint8_t initiator_depth = 1;      // reads this end has under way
   std::uint8_t retries = 7;
   std::uint8_t rnr_retries = 7;
-  std::uint8_t traffic_class = 0;              // 0: the system's default
-  std::uint8_t ack_timeout = 0;                // 0: the system's choice
-  std::span<const std::uint8_t> private_data;  // ≤ 56 bytes
+  std::uint8_t traffic_class = 0;                // 0: the system's default
+  std::uint8_t ack_timeout = 0;                  // 0: the system's choice
+  std::span<const std::uint8_t> private_data{};  // ≤ 56 bytes
 };
 
 /// Before resolve(), or accept().
 struct CmOptions {
-  std::optional<std::uint8_t> traffic_class;  // nothing: the system's choice
-  std::optional<std::uint8_t> ack_timeout;    // as ReadyToSendStep's
+  std::optional<std::uint8_t> traffic_class{};  // nothing: the system's choice
+  std::optional<std::uint8_t> ack_timeout{};    // as ReadyToSendStep's
 };
 [[nodiscard]] Result<void> set_options(CmId& id, const CmOptions& options);
 

@@ -23,13 +23,13 @@ struct GidEntry {
   std::uint32_t index = 0;
   Gid address{};
   GidType type = GidType::infiniband;
-  std::string interface;         // "eth0"; empty where the table names none
+  std::string interface {};      // "eth0"; empty where the table names none
   std::uint8_t prefix_bits = 0;  // of the interface's address (32-based for IPv4); 0: unknown
   bool operator==(const GidEntry&) const = default;
 };
 
 struct PortDescription {
-  std::string device;
+  std::string device{};
   std::uint8_t port = 1;
   std::uint8_t port_count = 1;
   LinkLayer link_layer = LinkLayer::unknown;
@@ -39,7 +39,7 @@ struct PortDescription {
   std::uint32_t max_message_bytes = 0;
   std::uint16_t lid = 0;
   std::uint16_t sm_lid = 0;
-  std::vector<GidEntry> gids;
+  std::vector<GidEntry> gids{};
   bool operator==(const PortDescription&) const = default;
 };
 
@@ -54,7 +54,7 @@ struct DeviceLimits {
   std::uint64_t max_region_bytes = 0;
   std::uint32_t vendor_id = 0;
   std::uint32_t vendor_part_id = 0;
-  std::string firmware;
+  std::string firmware{};
 };
 
 /// "mlx5_0", or "mlx4_0:2" where the device has several ports.
@@ -77,9 +77,9 @@ struct DeviceLimits {
 
 /// A port with its device still closed again: what to choose from, and to say why not.
 struct Rail {
-  PortDescription port;
-  DeviceLimits limits;
-  std::string problem;  // why it could not be opened or read; then the rest is empty but the name
+  PortDescription port{};
+  DeviceLimits limits{};
+  std::string problem{};  // why it could not be opened or read; then the rest is empty but the name
 };
 /// Every port of every device there is. A device that cannot be opened is one rail with its
 /// problem.
@@ -88,9 +88,9 @@ struct Rail {
 
 /// What the user or the route asks for. Empty: anything.
 struct RailWish {
-  std::string rail;                 // "mlx5_0" or "mlx5_0:2"
-  std::string interface;            // one with a GID on it, "eth0"
-  std::string preferred_interface;  // as `interface`, but others will do
+  std::string rail{};                 // "mlx5_0" or "mlx5_0:2"
+  std::string interface {};           // one with a GID on it, "eth0"
+  std::string preferred_interface{};  // as `interface`, but others will do
 };
 /// The wished rail, else the first usable one: ACTIVE, with a GID; an error (`rdma-no-port`) names
 /// every rail with why it was refused. Pure.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <tuple>
 #include <utility>
 
 namespace netbench::rdma {
@@ -11,13 +10,13 @@ namespace {
 /// Of the pairs looked at, so many are told.
 constexpr std::size_t kMaxRefused = 8;
 
-/// Smaller is better.
+/// Smaller is better. Nothing in it depends on which end is called the first.
 struct Rank {
   int type = 0;
   int distance = 0;
   int family = 0;
-  std::uint32_t first_index = 0;
-  std::uint32_t second_index = 0;
+  std::uint32_t indices = 0;  // their sum
+  std::pair<Gid, Gid> addresses;
   auto operator<=>(const Rank&) const = default;
 };
 
@@ -81,15 +80,19 @@ std::string refusal_on_ethernet(const GidEntry& first, const GidEntry& second,
              : "";
 }
 
+Rank rank_of(int type, int distance, int family, const GidEntry& first, const GidEntry& second) {
+  return {type, distance, family, first.index + second.index,
+          std::minmax({first.address, second.address})};
+}
+
 Candidate candidate_on_ethernet(const GidEntry& first, const GidEntry& second) {
   const GidFamily family = family_of(first.address);
   const bool local = family == GidFamily::link_local;
   const bool near = !local && share_subnet(first, second);
   const char* distance = near ? "same subnet" : local ? "one link" : "other subnet, by a route";
-  return {{first.type == GidType::roce_v2 ? 0 : 1, local ? 2 : (near ? 0 : 1),
-           static_cast<int>(family), first.index, second.index},
-          first,
-          second,
+  return {rank_of(first.type == GidType::roce_v2 ? 0 : 1, local ? 2 : (near ? 0 : 1),
+                  static_cast<int>(family), first, second),
+          first, second,
           std::string(name_of(first.type)) + ", " + name_of(family) + ", " + distance};
 }
 
@@ -97,9 +100,7 @@ Candidate candidate_on_ethernet(const GidEntry& first, const GidEntry& second) {
 Candidate candidate_on_infiniband(const GidEntry& first, const GidEntry& second) {
   constexpr std::size_t kPrefixBits = 64;
   const bool near = same_bits(first.address, second.address, kPrefixBits);
-  return {{0, near ? 0 : 1, 0, first.index, second.index},
-          first,
-          second,
+  return {rank_of(0, near ? 0 : 1, 0, first, second), first, second,
           std::string("InfiniBand, ") + (near ? "same subnet" : "other subnet, by a router")};
 }
 

@@ -36,8 +36,8 @@ class HostMemory {
  public:
   struct Request {
     std::size_t bytes = 0;
-    bool huge_pages = false;       // MAP_HUGETLB of the default huge page size
-    std::optional<int> numa_node;  // by mbind(2), strictly
+    bool huge_pages = false;         // MAP_HUGETLB of the default huge page size
+    std::optional<int> numa_node{};  // by mbind(2), strictly
   };
   /// Rounded up to whole pages. `rdma-no-huge-pages` with how many to reserve (never falls back to
   /// small pages by itself), `rdma-numa-node` where the node refuses, `out-of-memory`.

@@ -45,7 +45,7 @@ struct Route {
 
 struct ReadyToReceiveStep {
   QpKind kind = QpKind::rc;
-  Route route;
+  Route route{};
   std::uint32_t path_mtu_bytes = 1024;
   std::uint32_t peer_number = 0;
   std::uint32_t peer_psn = 0;       // 24 bits
@@ -81,8 +81,8 @@ struct StateStep {
 
 /// The whole way of one queue pair: init before receives are posted, then connect.
 struct ConnectSteps {
-  ReadyToReceiveStep receive;
-  ReadyToSendStep send;
+  ReadyToReceiveStep receive{};
+  ReadyToSendStep send{};
 };
 [[nodiscard]] Result<void> connect(const QueuePair& qp, const ConnectSteps& steps,
                                    const std::string& about);
