@@ -46,6 +46,38 @@ void take_aer(const HostEndsOptions& options, HostEnds& ends) {
   }
 }
 
+/// Members of the bonds that an interface is, or lies on (VLANs on a bond).
+std::vector<std::string> bond_members(const std::string& root, const std::string& interface) {
+  constexpr std::string_view kLower =
+      "lower_";  // kernel: Documentation/ABI/testing/sysfs-class-net
+  const std::string folder = "/sys/class/net/" + interface;
+  if (const auto members = read_text_file(root, folder + "/bonding/slaves")) {
+    const auto names = split_words(*members);
+    return {names.begin(), names.end()};
+  }
+  std::vector<std::string> found;
+  for (const std::string& entry : list_directory(root, folder)) {
+    if (entry.starts_with(kLower)) {
+      const auto below = bond_members(root, entry.substr(kLower.size()));
+      found.insert(found.end(), below.begin(), below.end());
+    }
+  }
+  return found;
+}
+
+/// The bytes of each member: the bond itself only counts their sum.
+void take_members(const HostEndsOptions& options, HostEnds& ends) {
+  if (options.interface.empty()) {
+    return;
+  }
+  for (const std::string& member : bond_members(options.root, options.interface)) {
+    for (const char* way : {"rx_bytes", "tx_bytes"}) {
+      take_number(options, fmt::format("/sys/class/net/{}/statistics/{}", member, way), parse_count,
+                  fmt::format("if.{}.{}", member, way), ends.counts, ends);
+    }
+  }
+}
+
 void take_cpu_limits(const HostEndsOptions& options, HostEnds& ends) {
   const auto groups = read_text_file(options.root, "/proc/self/cgroup");
   if (!groups) {
@@ -146,6 +178,7 @@ HostEnds read_host_ends(const HostEndsOptions& options) {
   take_number(options, "/proc/sys/net/netfilter/nf_conntrack_count", parse_count, "conntrack.count",
               ends.gauges, ends);
   take_aer(options, ends);
+  take_members(options, ends);
   take_cpu_limits(options, ends);
   take_packet_sockets(options, ends);
   return ends;

@@ -68,6 +68,19 @@ TEST(HostEnds, CountForeignPacketSocketsOfEitherEnd) {
   EXPECT_EQ(change.counters.at("packet_sockets.foreign"), 2) << "one of them closed meanwhile";
 }
 
+TEST(HostEnds, CountTheBytesOfEachMemberOfTheBondBelow) {
+  const auto ends = [](const std::string& tree, const std::string& interface) {
+    return read_host_ends({.root = kData + "/" + tree, .interface = interface, .known_pids = {}});
+  };
+  for (const char* interface : {"bond0", "bond0.7"}) {
+    const auto change =
+        host_ends_delta(ends("row_before", interface), ends("row_after", interface));
+    EXPECT_EQ(change.counters.at("if.eth1.tx_bytes"), 7000) << interface;
+    EXPECT_EQ(change.counters.at("if.eth1.rx_bytes"), 400) << interface;
+    EXPECT_EQ(change.counters.at("if.eth2.tx_bytes"), 0) << interface;
+  }
+}
+
 TEST(HostEnds, GiveNoKeyForWhatCannotBeRead) {
   const auto nowhere = recorded("nowhere");
   const auto change = host_ends_delta(nowhere, nowhere);
