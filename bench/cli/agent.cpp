@@ -140,7 +140,7 @@ Result<int> serve(const AgentArguments& arguments) {
 int run_agent(std::span<char* const> words) {
   AgentArguments arguments;
   bool quiet = false;
-  CLI::App app{
+  CommandLine app{
       "Answers the measurements of other hosts until it is stopped: one client at a time, the\n"
       "others wait in a queue. Only the agent's port must be open (TCP; UDP too for path probes\n"
       "and the udp transport).",
@@ -155,13 +155,13 @@ int run_agent(std::span<char* const> words) {
                "let clients change the MTU of the test interface (needs CAP_NET_ADMIN; restored "
                "afterwards)");
   app.add_flag("--quiet", quiet, "say nothing about clients that come and go");
-  app.add_option("--announce-fd", arguments.announce_fd)->group("");
+  app.add_option("--announce-fd", arguments.announce_fd, "").group("");
   app.footer(
       "\nExamples:\n"
       "  netbench agent                           with the key of netbench keygen\n"
       "  sudo netbench agent --allow-knobs        --mtu 1500,9000 may change the interface\n"
       "  netbench agent --bind 192.168.1.101      on the storage plane only\n");
-  if (const auto exit_code = parse_or_print(app, words)) {
+  if (const auto exit_code = app.parse_or_print(words)) {
     return *exit_code;
   }
   if (arguments.announce_fd >= 0) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bench/facts/addresses.hpp"
+#include "bench/facts/arp_probe.hpp"
 #include "bench/facts/host_facts.hpp"
 #include "bench/session/ping.hpp"
 
@@ -15,6 +16,7 @@ namespace netbench::cli {
 namespace {
 
 constexpr auto kPingLimit = std::chrono::seconds(1);
+constexpr auto kArpLimit = std::chrono::milliseconds(300);
 
 constexpr std::array<std::string_view, 11> kTelling = {
     "snmp.Tcp.AttemptFails",    "snmp.Tcp.OutRsts",          "snmp.Ip.OutNoRoutes",
@@ -62,6 +64,20 @@ std::string interface_beside(const std::string& address) {
   return link == links->end() ? std::string{} : link->name;
 }
 
+/// The hardware address that the neighbour table has for an address, "" where none.
+std::string known_owner(facts::NetworkReader& network, const std::string& address) {
+  const auto table = network.neighbours();
+  const auto found = table ? std::ranges::find(*table, address, &facts::NeighbourInfo::address)
+                           : decltype(table->end()){};
+  return !table || found == table->end() ? std::string{} : found->hardware_address;
+}
+
+std::string text_of(const ValueMap& seen, const char* key) {
+  const auto found = seen.find(key);
+  const auto* text = found == seen.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string{} : *text;
+}
+
 HostInfo facts_towards(const std::string& address) {
   facts::CollectOptions options;
   options.peer_address = address;
@@ -104,7 +120,41 @@ void ConnectWatch::note(const session::SocketAddress& to, const session::Connect
     seen_["connect.icmp_code"] = std::int64_t{failure.icmp->code};
     seen_["connect.icmp_from"] = failure.icmp->from.host();
   }
+  note_owners(to);
 }
+
+// Only a peer on this link answers for itself; a router answers for all beyond it.
+void ConnectWatch::note_owners(const session::SocketAddress& to) {
+  const auto network = facts::open_kernel_network();
+  const auto route = network ? (*network)->route_to(to.host(), {})
+                             : Result<facts::RouteInfo>(tl::unexpected(network.error()));
+  if (!route || !route->gateway.empty() || route->interface == "lo") {
+    return;
+  }
+  if (auto owner = known_owner(**network, to.host()); !owner.empty()) {
+    owners_.insert(std::move(owner));
+  }
+  const auto answers =
+      facts::arp_owners(route->interface, route->source_address, to.host(), kArpLimit);
+  if (answers) {
+    owners_.insert(answers->begin(), answers->end());
+  }
+  if (answers || owners_.size() > 1) {
+    seen_["connect.neighbour_macs"] = static_cast<std::int64_t>(owners_.size());
+  }
+}
+
+void ConnectWatch::note_witness(const session::WitnessReply& before,
+                                const session::WitnessReply& after) {
+  seen_["connect.peer_listens_on"] = after.listens_on;
+  seen_["connect.peer_way_back"] = after.way_back;
+  seen_["connect.peer_out_rsts"] = after.out_rsts - before.out_rsts;
+  seen_["connect.peer_listen_overflows"] = after.listen_overflows - before.listen_overflows;
+  seen_["connect.peer_reverse_path_drops"] = after.reverse_path_drops - before.reverse_path_drops;
+}
+
+std::string ConnectWatch::tried_address() const { return text_of(seen_, "connect.address"); }
+std::string ConnectWatch::tried_from() const { return text_of(seen_, "connect.local_address"); }
 
 void ConnectWatch::record(Document& document) const {
   document.config.insert(seen_.begin(), seen_.end());

@@ -28,11 +28,11 @@ struct DiagnoseOptions {
 };
 
 std::optional<int> parse_diagnose(std::span<char* const> words, DiagnoseOptions& options) {
-  CLI::App app{
+  CommandLine app{
       "Says what limits a measured path: reads result documents, whole or written by hand in\n"
       "parts, and prints the verdict with its evidence, what was ruled out and what to do.",
       "netbench diagnose"};
-  app.add_option("file", options.files, "result documents; - is standard input")->required();
+  app.add_option("file", options.files, "result documents; - is standard input").required();
   app.add_flag("--explain", options.explain,
                "also every finding above level info in full, the ranking of all bounds with their "
                "arithmetic, and why each rule fired or "
@@ -51,7 +51,7 @@ std::optional<int> parse_diagnose(std::span<char* const> words, DiagnoseOptions&
       "  netbench diagnose before.json after.json\n"
       "  netbench diagnose result.json --json diagnosis.json\n"
       "  ssh host2 cat result.json | netbench diagnose -\n");
-  return parse_or_print(app, words);
+  return app.parse_or_print(words);
 }
 
 ExitClass exit_class_of(const report::Diagnosis& diagnosis) {

@@ -53,31 +53,30 @@ constexpr const char* kFooter =
     "  sudo netbench doctor --interface eth0 --lldp 35s\n"
     "  netbench doctor --root /tmp/recorded-host --towards 192.168.1.101\n";
 
-void add_options(CLI::App& app, DoctorOptions& options) {
+void add_options(CommandLine& app, DoctorOptions& options) {
   add_connection_options(app, options.connection, false);
   app.add_option("--interface", options.interface, "this interface (default: all with hardware)")
-      ->group("This host");
+      .group("This host");
   app.add_option("--towards", options.towards,
                  "the interface that leads to this numeric address, without connecting there")
-      ->group("This host");
+      .group("This host");
   app.add_option("--root", options.roots,
                  "look at a recorded host: the folder that holds its /proc, /sys and /etc; twice "
                  "for two ends, each with its --towards")
-      ->group("This host");
+      .group("This host");
   app.add_option("--lldp", options.lldp,
                  "listen so long (\"35s\") for the switches' names and ports; needs CAP_NET_RAW")
-      ->group("What to show");
+      .group("What to show");
   app.add_flag("--all", options.all, "every fact with its source, or why it is unknown")
-      ->group("What to show");
+      .group("What to show");
   app.add_option("--json", options.json,
                  "write the document to FILE (never overwritten) or -, which shows nothing else")
-      ->group("What to show");
+      .group("What to show");
   app.add_flag("--redact", options.redact,
                "replace names, addresses and serials in what is "
                "written")
-      ->group("What to show");
-  app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)")
-      ->group("What to show");
+      .group("What to show");
+  app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)").group("What to show");
 }
 
 /// Whether every host that is looked at has the interface asked for; true where a host does not
@@ -114,7 +113,7 @@ Status check_peer(const DoctorOptions& options) {
 }
 
 /// What was written must name something, an empty text too.
-Status check_texts(const CLI::App& app, const DoctorOptions& options) {
+Status check_texts(const CommandLine& app, const DoctorOptions& options) {
   if (app.count("--peer") > 0) {
     return check_peer(options);
   }
@@ -265,13 +264,13 @@ int run(const DoctorOptions& options, std::span<char* const> words,
 
 int run_doctor(std::span<char* const> words) {
   DoctorOptions options;
-  CLI::App app{
+  CommandLine app{
       "Collects what this host, or both ends of a path, show about themselves, and says what is\n"
       "wrong already: no traffic, nothing is changed, under 3 s.",
       "netbench doctor"};
   add_options(app, options);
   app.footer(kFooter);
-  if (const auto exit_code = parse_or_print(app, words)) {
+  if (const auto exit_code = app.parse_or_print(words)) {
     return *exit_code;
   }
   for (const Status& sound : {check(options), check_texts(app, options)}) {

@@ -7,8 +7,8 @@
 namespace netbench::cli {
 
 int run_keygen(std::span<char* const> arguments) {
-  CLI::App app{"Makes the key that an agent and its clients share: 32 random bytes, as base64.",
-               "netbench keygen"};
+  CommandLine app{"Makes the key that an agent and its clients share: 32 random bytes, as base64.",
+                  "netbench keygen"};
   std::string path = session::default_key_file();
   app.add_option("file", path, "where to write it (mode 0600); never overwritten");
   app.footer(
@@ -17,7 +17,7 @@ int run_keygen(std::span<char* const> arguments) {
       "  netbench keygen ./lab.key                           then: netbench agent --key-file "
       "./lab.key\n"
       "  scp ~/.config/netbench/key host2:.config/netbench/  the other host needs the same\n");
-  if (const auto exit_code = parse_or_print(app, arguments)) {
+  if (const auto exit_code = app.parse_or_print(arguments)) {
     return *exit_code;
   }
   if (path.empty()) {

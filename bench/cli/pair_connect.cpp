@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "bench/cli/peer_witness.hpp"
 #include "bench/cli/plugins_hello.hpp"
 #include "bench/core/log.hpp"
 #include "bench/session/key.hpp"
@@ -101,6 +102,11 @@ Result<PairConnection> connect_pair(const PairOptions& options, const plugin::Pl
   };
   auto agent = session::connect_agent(*connect);
   if (!agent) {
+    if (!options.witness.empty() && needs_witness(agent.error())) {
+      if (const auto told = ask_witness(options.witness, *connect, watch); !told) {
+        log(LogLevel::warning, "what the peer saw is not known: " + told.error().message);
+      }
+    }
     return tl::unexpected(agent.error());
   }
   if (auto same = compare_transports(connect->hello, *agent, transports); !same) {

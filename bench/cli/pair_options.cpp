@@ -89,78 +89,78 @@ Result<std::vector<std::string>> choose_transports(std::span<char* const> words,
   return names;
 }
 
-void add_plan_options(CLI::App& app, Texts& texts, PairOptions& options) {
+void add_plan_options(CommandLine& app, Texts& texts, PairOptions& options) {
   app.add_option("--transport", texts.transports, "tcp,udp,… (default: all that work here)")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_option("--workload", texts.workloads,
                  "latency,bandwidth,… or tcp/latency for one transport (default: all)")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_option("--size", texts.sizes, "message sizes, \"64,1K\" or \"1:8M:x4\"")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_option("--direction", texts.directions,
                  "forward (this host sends), reverse, both; for streams")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_option(
          "--mtu", texts.mtus,
          "interface MTUs, \"1500,9000\": set on both ends where the agent has --allow-knobs, "
          "else emulated by the MSS where that can be")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_flag("--force-mtu", options.force_mtu,
                "change the MTU even of the interface of the default route or of an SSH session")
-      ->group("What to measure");
+      .group("What to measure");
   app.add_option("--rounds", options.plan.rounds,
                  "how often each point is measured, reconnected (default 5; quick 3)")
-      ->group("How long");
-  app.add_option("--seed", options.plan.seed, "of the order of the points")->group("How long");
-  app.add_option("--budget", texts.budget, "total time, \"45s\" or \"5m\"")->group("How long");
+      .group("How long");
+  app.add_option("--seed", options.plan.seed, "of the order of the points").group("How long");
+  app.add_option("--budget", texts.budget, "total time, \"45s\" or \"5m\"").group("How long");
   app.add_option("--diagnose-budget", texts.diagnose_budget,
                  "time for changing one thing and looking again, to find out what limits a row "
                  "(default 10 s, or a quarter of --budget where that is less; 0: none)")
-      ->group("How long");
-  app.add_option("--profile", texts.profile, "quick, default or thorough")->group("How long");
-  app.add_flag("--quick", texts.quick, "--profile quick")->group("How long");
-  app.add_flag("--thorough", texts.thorough, "--profile thorough")->group("How long");
+      .group("How long");
+  app.add_option("--profile", texts.profile, "quick, default or thorough").group("How long");
+  app.add_flag("--quick", texts.quick, "--profile quick").group("How long");
+  app.add_flag("--thorough", texts.thorough, "--profile thorough").group("How long");
   app.add_option("--precision", texts.precision,
                  "relative half-width that ends a point early, \"0.01\" (default 1 % of a round "
                  "trip, 0.5 % of a rate)")
-      ->group("How long");
+      .group("How long");
 }
 
-void add_output_options(CLI::App& app, Texts& texts, PairOptions& options) {
+void add_output_options(CommandLine& app, Texts& texts, PairOptions& options) {
   app.add_option("--json", options.json,
                  "write the result document to FILE (never overwritten) or -")
-      ->group("Output");
-  app.add_option("--csv", options.csv, "write one row a point to FILE or -")->group("Output");
-  app.add_option("--markdown", options.markdown, "write the tables to FILE or -")->group("Output");
+      .group("Output");
+  app.add_option("--csv", options.csv, "write one row a point to FILE or -").group("Output");
+  app.add_option("--markdown", options.markdown, "write the tables to FILE or -").group("Output");
   app.add_flag("--stream", options.stream, "print each round as a line of JSON when it ends")
-      ->group("Output");
+      .group("Output");
   app.add_flag("--resume", options.resume, "go on with the unfinished document of --json FILE")
-      ->group("Output");
+      .group("Output");
   app.add_flag("--redact", options.redact,
                "replace names, addresses and serials in what is written")
-      ->group("Output");
+      .group("Output");
   app.add_option("--link-rate", texts.link_rate,
                  "rate of the wire, \"10G\", where the interface does not tell the truth")
-      ->group("Output");
+      .group("Output");
   app.add_option("--link-overhead", options.link_overhead_bytes,
                  "bytes a packet takes beside IP on that wire (default 38, Ethernet; 14 behind a "
                  "token bucket)")
-      ->group("Output");
+      .group("Output");
   app.add_flag("--ignore-path-mtu", options.ignore_path_mtu,
                "measure even where large packets vanish on the path")
-      ->group("Output");
-  app.add_flag("-q,--quiet", options.quiet, "no progress, no tables")->group("Output");
-  app.add_flag("-v,--verbose", options.verbose, "more columns and notes")->group("Output");
-  app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)")->group("Output");
+      .group("Output");
+  app.add_flag("-q,--quiet", options.quiet, "no progress, no tables").group("Output");
+  app.add_flag("-v,--verbose", options.verbose, "more columns and notes").group("Output");
+  app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)").group("Output");
 }
 
-void add_tunables(CLI::App& app, const plan::TransportSpec& spec, Texts& texts) {
+void add_tunables(CommandLine& app, const plan::TransportSpec& spec, Texts& texts) {
   for (const plan::Tunable& tunable : spec.tunables) {
     const std::string name = tunable.full_name();
     app.add_option("--" + name, texts.tunables[name],
                    fmt::format("{} [{}; default {}]", tunable.help, plan::allowed_values(tunable),
                                plan::to_string(tunable.default_level, tunable.unit)))
-        ->group(fmt::format("Tunables of {} (levels)", spec.name));
+        .group(fmt::format("Tunables of {} (levels)", spec.name));
   }
 }
 
@@ -285,20 +285,20 @@ Result<std::vector<plan::TransportSpec>> load_specs(const std::vector<std::strin
 
 }  // namespace
 
-void add_connection_options(CLI::App& app, PairOptions& options, bool peer_required) {
+void add_connection_options(CommandLine& app, PairOptions& options, bool peer_required) {
   app.add_option("--peer", options.peer, "HOST, HOST:PORT, [v6]:PORT, or self")
-      ->required(peer_required)
-      ->group("The other host");
+      .required(peer_required)
+      .group("The other host");
   app.add_option("--family", options.family, "4, 6 or any")
-      ->check(CLI::IsMember({"4", "6", "any"}))
-      ->group("The other host");
+      .one_of({"4", "6", "any"})
+      .group("The other host");
   app.add_option("--key-file", options.key_file,
                  "the shared key (else $NETBENCH_KEY, else ~/.config/netbench/key)")
-      ->group("The other host");
+      .group("The other host");
   app.add_flag("--insecure", options.insecure, "without a key; the agent must say so too")
-      ->group("The other host");
+      .group("The other host");
   app.add_flag("--no-wait", options.no_wait, "fail at once where the agent serves someone else")
-      ->group("The other host");
+      .group("The other host");
 }
 
 Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::PluginHost& plugins) {
@@ -314,7 +314,7 @@ Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::Plugin
   options.plan.seed = std::random_device{}() % 1'000'000;
   options.transports = *names;
   Texts texts;
-  CLI::App app{
+  CommandLine app{
       "Measures latency and bandwidth between this host and another over message sizes,\n"
       "buffers and MTU, and writes tables and a result document.",
       "netbench pair"};
@@ -326,7 +326,7 @@ Result<ParsedPair> parse_pair(std::span<char* const> words, const plugin::Plugin
   }
   app.footer(kFooter);
   std::optional<Error> error;
-  parsed.exit_code = parse(app, words, error);
+  parsed.exit_code = app.parse(words, error);
   if (error) {
     return tl::unexpected(*error);
   }

@@ -10,11 +10,9 @@
 #include "bench/plan/builder.hpp"
 #include "bench/plugin/host.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace netbench::cli {
+
+class CommandLine;
 
 /// What the user of `netbench pair` asked for.
 struct PairOptions {
@@ -52,7 +50,7 @@ struct ParsedPair {
 
 /// Registers --peer and the options of the connection to it: peer, family, key_file, insecure and
 /// no_wait.
-void add_connection_options(CLI::App& app, PairOptions& options, bool peer_required);
+void add_connection_options(CommandLine& app, PairOptions& options, bool peer_required);
 
 /// Registers the options of `pair` and the tunables of the transports that the words ask for (all
 /// that are found, for --help), and reads the words. Errors: class usage.

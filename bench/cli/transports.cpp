@@ -80,7 +80,7 @@ void print_markdown(const Listed& listed) {
 }  // namespace
 
 int run_transports(std::span<char* const> arguments) {
-  CLI::App app{
+  CommandLine app{
       "Lists each transport with its workloads and tunables, or the reason why it is unavailable.",
       "netbench transports"};
   bool markdown = false;
@@ -91,7 +91,7 @@ int run_transports(std::span<char* const> arguments) {
       "\nExamples:\n"
       "  netbench transports\n"
       "  netbench transports tcp udp --markdown\n");
-  if (const auto exit_code = parse_or_print(app, arguments)) {
+  if (const auto exit_code = app.parse_or_print(arguments)) {
     return *exit_code;
   }
   const plugin::PluginHost host;
