@@ -55,7 +55,7 @@ CASES = (
          ci=True),
     Case("W07-reverse", ("W07",), lambda rng: slow_writer(rng, "reverse"), never=("W05",)),
     Case("W07-bbr", ("W07",), lambda rng: slow_writer(rng, "forward", tcp__congestion="bbr")),
-    Case("W14-forward", ("W14",), lambda rng: small_writes(rng, "forward"), ci=True),
+    Case("W14-forward", ("W14",), lambda rng: small_writes(rng, "forward")),
     Case("W14-reverse", ("W14",), lambda rng: small_writes(rng, "reverse")),
     Case("W11-nagle", ("W11",), nagle, never=("K07",), ci=True),
     Case("W09-forward", ("W09",), lambda rng: paced(rng, "forward", "cubic"), never=("L16",),

@@ -89,7 +89,7 @@ CASES = (
     guest_case("bond-spread", (), spread, kind="healthy"),
     guest_case("B02-backup-down", ("B02",), lambda rng: backup_down(rng, "a"),
                never=("B01", "B03", "B04"), any_load=True),
-    guest_case("B02-backup-down-there", ("B02",), lambda rng: backup_down(rng, "b"),
+    guest_case("B02-other-end", ("B02",), lambda rng: backup_down(rng, "b"),
                never=("B01", "B03", "B04"), any_load=True),
     guest_case("B02-cable-out", ("B02",),
                lambda rng: cable_out(rng, "mode balance-xor xmit_hash_policy layer3+4"),

@@ -8,7 +8,7 @@ import random
 from .build import round_trips, stream
 from .case import Case, Setup
 
-COUNT, COUNT_CI = 100, 8
+COUNT, COUNT_CI = 100, 4
 KINDS = tuple(itertools.product(("1500", "9000"), ("1", "4"), ("cubic", "bbr")))
 
 

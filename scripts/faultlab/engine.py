@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netlab.namespaces import LabError
@@ -28,6 +29,9 @@ class Progress:
         self._total, self._jobs = total, jobs
         self._began, self._done = time.monotonic(), 0
 
+    def expect_again(self) -> None:
+        self._total += 1
+
     def tell(self, result: Result) -> None:
         self._done += 1
         left_s = (time.monotonic() - self._began) / self._done * (self._total - self._done)
@@ -43,13 +47,26 @@ class Progress:
               "for a CPU", file=sys.stderr, flush=True)
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How often a run may be repeated. seconds: no case begins and nothing is repeated later than
+    this; None: no end. second_look: a case that comes out wrong is run once more, afresh."""
+
+    seconds: float | None = None
+    second_look: bool = False
+
+
 class Engine:
     """keep: a folder for the documents, or None."""
 
     def __init__(self, programs: Programs, seed: int, scratch: Path, keep: Path | None,
-                 guests: Guests) -> None:
+                 guests: Guests, patience: Patience = Patience()) -> None:
         self._programs, self._seed, self._scratch, self._keep = programs, seed, scratch, keep
-        self._guests = guests
+        self._guests, self._patience, self._began = guests, patience, time.monotonic()
+
+    def _in_time(self) -> bool:
+        limit = self._patience.seconds
+        return limit is None or time.monotonic() - self._began < limit
 
     def run(self, cases: Sequence[Case], jobs: int) -> list[Result]:
         progress = Progress(len(cases), jobs)
@@ -58,6 +75,9 @@ class Engine:
             slots.put(Slot(number, self._scratch))
 
         def one(case: Case) -> Result:
+            if not self._in_time():
+                return Result(case, drawn(case, self._seed), problem="not run: the time was up",
+                              tries=0)
             slot = slots.get()
             try:
                 result = self._case(slot, case, progress)
@@ -66,10 +86,16 @@ class Engine:
             progress.tell(result)
             return result
 
+        def again(result: Result) -> Result:
+            if result.void or result.passed or not self._patience.second_look:
+                return result
+            progress.expect_again()
+            return replace(one(result.case), earlier=(result,))
+
         if jobs == 1:  # in this thread, which an interrupt reaches
-            return [one(case) for case in cases]
+            return [again(result) for result in [one(case) for case in cases]]
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(one, cases))
+            return list(pool.map(again, list(pool.map(one, cases))))
 
     def _case(self, slot: Slot, case: Case, progress: Progress) -> Result:
         setup = drawn(case, self._seed)
@@ -82,6 +108,8 @@ class Engine:
                 break
             waits.append(wait)
             progress.void(case, wait, number)
+            if not self._in_time():
+                break
         return self._judged(case, setup, outcome, tuple(waits), number)
 
     def _once(self, slot: Slot, case: Case, setup: Setup) -> Outcome:

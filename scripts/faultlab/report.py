@@ -40,7 +40,9 @@ def _wanted(result: Result) -> str:
 
 def _case_line(result: Result) -> list[str]:
     claims = ", ".join(map(str, result.claims)) or NOTHING
-    notes = [*(f"wrongly confirmed: {name}" for name in result.wrongly_confirmed),
+    first = [f"wrong at first: {'; '.join(map(str, early.claims)) or early.problem or NOTHING}"
+             for early in result.earlier]
+    notes = [*first, *(f"wrongly confirmed: {name}" for name in result.wrongly_confirmed),
              *(f"must not be claimed: {name}" for name in result.forbidden)]
     parameters = ", ".join(f"{key} {value}" for key, value in result.setup.shown.items())
     return [result.case.name, _wanted(result), result.problem or "; ".join([claims, *notes]),
@@ -50,13 +52,14 @@ def _case_line(result: Result) -> list[str]:
 HEAD = ["case", "wanted", "claimed", "outcome", "parameters", "s", "tries"]
 
 
-def markdown(results: Sequence[Result], about: Mapping[str, str]) -> str:
+def markdown(results: Sequence[Result], about: Mapping[str, str],
+             second_look: bool = False) -> str:
     lines = ["# The fault lab", "", *(f"- {key}: {value}" for key, value in about.items()), "",
              "## Rates", "",
              *_table(["what", "reached", "of", "rate", "bar", ""],
                      [[bar.name, str(bar.reached), str(bar.of), f"{bar.rate:.1%}",
                        f"{bar.wanted:.0%}", "met" if bar.met else "**missed**"]
-                      for bar in bars(results)]), "",
+                      for bar in bars(results, second_look)]), "",
              "## Confusion matrix", "",
              "Rows: the class that was injected; columns: the class of the first finding above "
              "level info, where it is another one.", "", *matrix_lines(confusion(results)), ""]
@@ -85,13 +88,16 @@ def _facts(result: Result) -> dict[str, Any]:
             "parts": [list(part) for part in result.case.parts],
             "claims": [vars(claim) for claim in result.claims], "passed": result.passed,
             "void": result.void, "problem": result.problem, "seconds": round(result.seconds, 2),
-            "tries": result.tries, "void_wait_shares": list(result.waits),
+            "tries": result.tries,
+            "wrong_at_first": [[vars(claim) for claim in early.claims] for early in result.earlier],
+            "void_wait_shares": list(result.waits),
             "wait_share": result.wait, "parameters": dict(result.setup.shown)}
 
 
-def document(results: Sequence[Result], about: Mapping[str, str]) -> dict[str, Any]:
+def document(results: Sequence[Result], about: Mapping[str, str],
+             second_look: bool = False) -> dict[str, Any]:
     matrix = confusion(results)
-    return {"about": dict(about), "bars": [_bar(bar) for bar in bars(results)],
+    return {"about": dict(about), "bars": [_bar(bar) for bar in bars(results, second_look)],
             "matrix": {wanted: dict(sorted(counts.items()))
                        for wanted, counts in sorted(matrix.items())},
             "cases": [_facts(result) for result in results]}

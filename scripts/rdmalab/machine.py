@@ -127,11 +127,11 @@ class Machine:
             raise LabError(f"host {self.name} does not listen: {error.strerror}") from error
 
     def last_words(self) -> str:
-        """The ends of its console and of QEMU's own messages."""
+        """Why it gave up, where it said so, and the ends of its console and of QEMU's messages."""
         text = ""
-        for name in ("console", "qemu.log"):
+        for name in ("failed", "console", "qemu.log"):
             path = self.folder / name
-            lines = path.read_text(errors="replace").splitlines()[-15:] if path.exists() else []
+            lines = path.read_text(errors="replace").splitlines()[-40:] if path.exists() else []
             text += "".join(f"{name}: {line}\n" for line in lines)
         return text
 
