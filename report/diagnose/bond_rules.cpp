@@ -17,6 +17,8 @@ constexpr double kSeveralFlows = 4;
 constexpr double kMemberFull = 0.90;
 /// Reordered segments of those sent, above what other causes make.
 constexpr double kReordered = 1e-3;
+/// Before path.reordering (0.9), which is what this does.
+constexpr double kBeforeReordering = 0.95;
 
 std::vector<std::string> bonds_of(const Look& look, End end) {
   return fact_names(look, end, "bond.", ".mode");
@@ -188,7 +190,7 @@ Verdict round_robin(Look& look, End end, const std::string& bond) {
     return silent(why);
   }
   return fires(
-      Confidence::likely, 0.8, why,
+      Confidence::likely, kBeforeReordering, why,
       "a bond deals the packets of one flow over its members in turn, which reorders them: " + why,
       {fmt::format("ip link set dev {} type bond mode 802.3ad   (and LACP on the switch)", bond)});
 }
