@@ -113,7 +113,7 @@ struct CmParameters {
 /// Before resolve(), or accept().
 struct CmOptions {
   std::optional<std::uint8_t> traffic_class{};  // nothing: the system's choice
-  std::optional<std::uint8_t> ack_timeout{};    // as ReadyToSendStep's
+  std::optional<std::uint8_t> ack_timeout{};    // as ReadyToSendStep's; not of UD
 };
 [[nodiscard]] Result<void> set_options(CmId& id, const CmOptions& options);
 

@@ -32,8 +32,15 @@ constexpr std::array kFailures = {
               "see the peer's log"},
 };
 
+/// A datagram service that is refused comes as "unreachable" with the reason of the peer's answer
+/// (IBTA 1.4, 12.11.2.2), a peer that does not answer with a negative errno.
+rdma_cm_event_type kind_of(const CmEvent& event) {
+  const bool answered = event.type == RDMA_CM_EVENT_UNREACHABLE && event.status > 0;
+  return answered ? RDMA_CM_EVENT_REJECTED : event.type;
+}
+
 Failure unexpected(const CmEvent& event, const std::string& step) {
-  const auto* row = std::ranges::find(kFailures, event.type, &EventText::type);
+  const auto* row = std::ranges::find(kFailures, kind_of(event), &EventText::type);
   const std::string status = " (status " + std::to_string(event.status) + ")";
   if (row == kFailures.end()) {
     return fail(NB_FAILED, "rdma-cm-unexpected",
@@ -52,13 +59,19 @@ Result<CmEvent> expect(CmChannel& channel, const CmId& id, rdma_cm_event_type wa
   if (event && event->type != wanted) {
     return unexpected(*event, step);
   }
+  if (!event && event.error().status() == NB_TIMED_OUT) {
+    return fail(NB_TIMED_OUT, event.error().slug(),
+                "rdma_cm " + step + ": no answer within the deadline", event.error().remedy());
+  }
   return event;
 }
 
-int milliseconds_left(const CmPatience& patience) {
+/// For one of several steps: less than what is left, so that the kernel's answer comes before our
+/// own deadline.
+int step_milliseconds(const CmPatience& patience) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       patience.until - std::chrono::steady_clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 1, 60'000));
+  return static_cast<int>(std::clamp<std::int64_t>(left.count() * 3 / 4, 1, 60'000));
 }
 
 rdma_conn_param parameters_of(const CmParameters& parameters, const QueuePair& qp) {
@@ -104,8 +117,11 @@ sockaddr* mutable_of(sdk::Address& address) {
 }  // namespace
 
 Result<void> set_options(CmId& id, const CmOptions& options) {
+  const bool acknowledged = id.kind() != QpKind::ud;  // the kernel refuses it for datagrams
   return set_byte(id, RDMA_OPTION_ID_TOS, options.traffic_class, "traffic_class").and_then([&] {
-    return set_byte(id, RDMA_OPTION_ID_ACK_TIMEOUT, options.ack_timeout, "ack_timeout");
+    return acknowledged
+               ? set_byte(id, RDMA_OPTION_ID_ACK_TIMEOUT, options.ack_timeout, "ack_timeout")
+               : Result<void>();
   });
 }
 
@@ -150,7 +166,7 @@ Result<void> resolve(CmChannel& channel, CmId& id, const sdk::Address& local,
   sdk::Address destination = peer;
   const std::string way = "to " + peer.text();
   if (channel.cm().resolve_addr(id.get(), mutable_of(source), mutable_of(destination),
-                                milliseconds_left(patience)) != 0) {
+                                step_milliseconds(patience)) != 0) {
     return fail_errno("rdma-cm-address", "rdma_cm address " + way, errno,
                       "does an RDMA device lie on the interface that leads there?");
   }
@@ -159,7 +175,7 @@ Result<void> resolve(CmChannel& channel, CmId& id, const sdk::Address& local,
   if (!event) {
     return Failure(event.error());
   }
-  if (channel.cm().resolve_route(id.get(), milliseconds_left(patience)) != 0) {
+  if (channel.cm().resolve_route(id.get(), step_milliseconds(patience)) != 0) {
     return fail_errno("rdma-cm-route", "rdma_cm route " + way, errno);
   }
   return expect(channel, id, RDMA_CM_EVENT_ROUTE_RESOLVED, "route " + way, patience)

@@ -49,8 +49,8 @@ constexpr std::array kRefusals = {
     StepRefusal{kInit, EINVAL, "the port, the partition key or an access flag does not exist here",
                 "does the device have that port, and atomics?"},
     StepRefusal{kReadyToReceive, ETIMEDOUT,
-                "the peer's address has no neighbour entry: nobody "
-                "answered ARP or neighbour discovery on the GID's interface",
+                "no neighbour answers for the peer's address, or for its gateway, on the GID's "
+                "interface",
                 "ping the peer's address from that interface, then see `ip neigh`"},
     StepRefusal{kReadyToReceive, ENETUNREACH,
                 "no route to the peer's GID from this GID's interface",

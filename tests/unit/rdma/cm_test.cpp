@@ -82,6 +82,25 @@ INSTANTIATE_TEST_SUITE_P(
                       Failing{RDMA_CM_EVENT_DISCONNECTED, "rdma-cm-disconnected"},
                       Failing{RDMA_CM_EVENT_TIMEWAIT_EXIT, "rdma-cm-unexpected"}));
 
+TEST(Cm, TellsARefusedDatagramServiceFromAPeerThatDoesNotAnswer) {
+  Bench bench;
+  CmChannel channel = take(CmChannel::create(bench.cm));
+  CmId id = take(CmId::create(channel, QpKind::ud));
+  bench.fake.put(id.get(), RDMA_CM_EVENT_UNREACHABLE, 1);
+  const auto event = connect(channel, id, bench.endpoint.qp, {}, bench.patience());
+  EXPECT_EQ(event.error().slug(), "rdma-cm-rejected");
+}
+
+TEST(Cm, NamesTheStepAtWhichTheDeadlineCame) {
+  Bench bench;
+  CmChannel channel = take(CmChannel::create(bench.cm));
+  CmId id = take(CmId::create(channel, QpKind::rc));
+  const auto resolved = resolve(channel, id, {}, peer(), bench.patience(20ms));
+  ASSERT_FALSE(resolved);
+  EXPECT_EQ(resolved.error().status(), NB_TIMED_OUT);
+  EXPECT_NE(resolved.error().message().find("address to 10.77.0.2"), std::string::npos);
+}
+
 TEST(Cm, NamesTheAddressThatDoesNotResolve) {
   Bench bench;
   CmChannel channel = take(CmChannel::create(bench.cm));
