@@ -5,9 +5,9 @@
 namespace netbench::report {
 
 std::span<const RuleTable> all_rules() {
-  static const std::array<RuleTable, 9> kFamilies = {
+  static const std::array<RuleTable, 10> kFamilies = {
       connection_rules(), mtu_rules(), window_rules(),      path_rules(), link_rules(),
-      cpu_rules(),        bus_rules(), consistency_rules(), bond_rules()};
+      cpu_rules(),        bus_rules(), consistency_rules(), bond_rules(), rdma_rules()};
   return kFamilies;
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/diagnose/experiments.hpp"
 #include "report/diagnose/judge.hpp"
+#include "report/diagnose/rdma_signals.hpp"
 #include "report/diagnose/subjects.hpp"
 
 namespace netbench::report {
@@ -95,6 +96,9 @@ class Engine {
         note_busy(*busy, *row);
       }
       take(std::move(judged));
+    }
+    for (const Measurement* row : verbs_failures_of(document_)) {
+      take(judge(document_, Scope::verbs_failure, row));
     }
     finish();
     return std::move(diagnosis_);
@@ -190,6 +194,10 @@ class Engine {
     double least = 2;
     for (const Measurement* row : subjects_of(document_)) {
       const auto& summary = row->summary;
+      Look look(document_, row, {});
+      if (row->transport == "verbs" && is_software(look)) {
+        continue;  // a processor's limit, which the wire says nothing about
+      }
       if (summary.goodput_bps && summary.ceiling_bps && *summary.ceiling_bps > 0 &&
           *summary.goodput_bps / *summary.ceiling_bps < least) {
         least = *summary.goodput_bps / *summary.ceiling_bps;

@@ -87,7 +87,7 @@ Confidence lowered(Confidence confidence) {
 
 Judged judge(const Document& document, Scope scope, const Measurement* row) {
   Judged judged{scope, row, {}, {}};
-  if (scope == Scope::stream || scope == Scope::datagrams) {
+  if (scope == Scope::stream || scope == Scope::datagrams || scope == Scope::verbs_stream) {
     judged.bounds = limits_of(document, *row);
   }
   for (const RuleTable& family : all_rules()) {

@@ -13,8 +13,18 @@ namespace netbench::report {
 
 /// What a rule is asked about. stream: a TCP bandwidth row in one direction; datagrams: a UDP
 /// bandwidth row; round_trips: a latency row; hosts: both hosts' facts; connection: a run that did
-/// not come to measuring.
-enum class Scope { stream, datagrams, round_trips, hosts, connection };
+/// not come to measuring; verbs_stream, verbs_round_trips: the same of RDMA verbs; verbs_failure: a
+/// row of them with an error.
+enum class Scope {
+  stream,
+  datagrams,
+  round_trips,
+  hosts,
+  connection,
+  verbs_stream,
+  verbs_round_trips,
+  verbs_failure
+};
 
 enum class Outcome {
   fires,    // the class holds
@@ -67,6 +77,7 @@ using RuleTable = std::span<const Rule>;
 [[nodiscard]] RuleTable bond_rules();         // B
 [[nodiscard]] RuleTable consistency_rules();  // both ends alike: V
 [[nodiscard]] RuleTable connection_rules();   // C
+[[nodiscard]] RuleTable rdma_rules();         // RDMA: R
 
 /// All families, in this order.
 [[nodiscard]] std::span<const RuleTable> all_rules();

@@ -12,7 +12,11 @@ namespace netbench::report {
 
 /// The rows that a verdict is about: of each transport, scope and direction the one with the fewest
 /// tunables asked for, of these at the interface's own MTU, of these the largest message (round
-/// trips: the smallest). The others are natural experiments around it.
+/// trips: the smallest). Of verbs each operation, kind of queue pair and rail has its own. The
+/// others are natural experiments around it.
 [[nodiscard]] std::vector<const Measurement*> subjects_of(const Document& document);
+
+/// Rows of RDMA verbs that ended with an error, also where some of their rounds did not.
+[[nodiscard]] std::vector<const Measurement*> verbs_failures_of(const Document& document);
 
 }  // namespace netbench::report

@@ -41,6 +41,24 @@ class RowBuilder {
     builder.row_.size_bytes = 1472;
     return builder;
   }
+  /// A bandwidth row of RDMA verbs: writes of 64 KiB on one queue pair of mlx5_0.
+  static RowBuilder verbs(double goodput_bps, Direction direction = Direction::forward) {
+    RowBuilder builder = stream(goodput_bps, direction);
+    builder.row_.transport = "verbs";
+    builder.row_.size_bytes = 65536;
+    return builder.effective("verbs.device", std::string("mlx5_0"))
+        .effective("verbs.op", std::string("write"))
+        .effective("verbs.qps", std::int64_t{1})
+        .effective("verbs.wait", std::string("poll"));
+  }
+  /// A verbs row that failed without a round.
+  static RowBuilder failed(std::string slug, std::string message) {
+    RowBuilder builder = verbs(0);
+    builder.row_.summary.goodput_bps.reset();
+    builder.row_.status = MeasurementStatus::failed;
+    builder.row_.error = Error{std::move(slug), std::move(message), {}, ExitClass::error};
+    return builder;
+  }
   static RowBuilder round_trips(double p50_ns) {
     RowBuilder builder("tcp", "latency", Direction::none);
     builder.row_.size_bytes = 64;

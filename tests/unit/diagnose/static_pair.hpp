@@ -161,6 +161,9 @@ inline int row_of(Scope scope) {
       return 2;
     case Scope::hosts:
     case Scope::connection:
+    case Scope::verbs_stream:
+    case Scope::verbs_round_trips:
+    case Scope::verbs_failure:
       break;
   }
   return -1;
