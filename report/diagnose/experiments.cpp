@@ -22,54 +22,45 @@ constexpr std::uint32_t kPairsNeeded = 3;
 /// machine differ by more).
 constexpr double kNoticeable = 1.10;
 
-std::optional<Experiment> more_streams(std::string_view id,
-                                       const Measurement &row) {
-  const std::int64_t now =
-      whole(row.tunables.effective_initiator, "tcp.streams").value_or(1);
+std::optional<Experiment> more_streams(std::string_view id, const Measurement& row) {
+  const std::int64_t now = whole(row.tunables.effective_initiator, "tcp.streams").value_or(1);
   return vary(row, id, fmt::format("{} streams instead of {}", 4 * now, now),
               {{"tcp.streams", 4 * now}});
 }
 
-std::optional<Experiment> larger_buffer(std::string_view id,
-                                        const Measurement &row,
-                                        const std::string &name) {
+std::optional<Experiment> larger_buffer(std::string_view id, const Measurement& row,
+                                        const std::string& name) {
   const auto asked = whole(row.tunables.requested, name);
   const std::int64_t bytes = asked ? 4 * *asked : 8 * kMiB;
-  return vary(
-      row, id,
-      fmt::format("{} of {} instead of {}", name, format_bytes(bytes),
-                  asked ? format_bytes(*asked) : "the kernel's own tuning"),
-      {{name, bytes}});
+  return vary(row, id,
+              fmt::format("{} of {} instead of {}", name, format_bytes(bytes),
+                          asked ? format_bytes(*asked) : "the kernel's own tuning"),
+              {{name, bytes}});
 }
 
-std::optional<Experiment> larger_rcvbuf(std::string_view id,
-                                        const Measurement &row) {
+std::optional<Experiment> larger_rcvbuf(std::string_view id, const Measurement& row) {
   return larger_buffer(id, row, "tcp.rcvbuf");
 }
 
-std::optional<Experiment> larger_sndbuf(std::string_view id,
-                                        const Measurement &row) {
+std::optional<Experiment> larger_sndbuf(std::string_view id, const Measurement& row) {
   return larger_buffer(id, row, "tcp.sndbuf");
 }
 
-std::optional<Experiment> half_mss(std::string_view id,
-                                   const Measurement &row) {
+std::optional<Experiment> half_mss(std::string_view id, const Measurement& row) {
   const auto mss = whole(row.tunables.effective_initiator, "tcp.mss");
   if (!mss || *mss < 1000) {
     return std::nullopt;
   }
-  return vary(row, id,
-              fmt::format("segments of {} B instead of {} B", *mss / 2, *mss),
+  return vary(row, id, fmt::format("segments of {} B instead of {} B", *mss / 2, *mss),
               {{"tcp.mss", *mss / 2}});
 }
 
-std::optional<Experiment> discard(std::string_view id, const Measurement &row) {
+std::optional<Experiment> discard(std::string_view id, const Measurement& row) {
   return vary(row, id, "a receiver that discards instead of copying",
               {{"tcp.receive", std::string("discard")}});
 }
 
-std::optional<Experiment> slower_pacing(std::string_view id,
-                                        const Measurement &row) {
+std::optional<Experiment> slower_pacing(std::string_view id, const Measurement& row) {
   if (!row.summary.goodput_bps) {
     return std::nullopt;
   }
@@ -80,40 +71,35 @@ std::optional<Experiment> slower_pacing(std::string_view id,
               {{"tcp.pacing", rate}});
 }
 
-std::optional<Experiment> larger_message(std::string_view id,
-                                         const Measurement &row) {
+std::optional<Experiment> larger_message(std::string_view id, const Measurement& row) {
   if (row.size_bytes >= kMiB || row.size_bytes <= 0) {
     return std::nullopt;
   }
   Experiment experiment = vary(row, id, "", {});
   experiment.size_bytes = std::min(kMiB, 64 * row.size_bytes);
-  experiment.change = fmt::format("writes of {} B instead of {} B",
-                                  experiment.size_bytes, row.size_bytes);
+  experiment.change =
+      fmt::format("writes of {} B instead of {} B", experiment.size_bytes, row.size_bytes);
   return experiment;
 }
 
-std::optional<Experiment> other_congestion(std::string_view id,
-                                           const Measurement &row) {
+std::optional<Experiment> other_congestion(std::string_view id, const Measurement& row) {
   const auto now = row.tunables.effective_initiator.find("tcp.congestion");
-  const auto *text = now == row.tunables.effective_initiator.end()
+  const auto* text = now == row.tunables.effective_initiator.end()
                          ? nullptr
                          : std::get_if<std::string>(&now->second);
   if (text == nullptr) {
     return std::nullopt;
   }
   const std::string other = *text == "bbr" ? "cubic" : "bbr";
-  return vary(row, id, fmt::format("{} instead of {}", other, *text),
-              {{"tcp.congestion", other}});
+  return vary(row, id, fmt::format("{} instead of {}", other, *text), {{"tcp.congestion", other}});
 }
 
-std::optional<Experiment> nodelay(std::string_view id, const Measurement &row) {
+std::optional<Experiment> nodelay(std::string_view id, const Measurement& row) {
   return vary(row, id, "TCP_NODELAY on", {{"tcp.nodelay", true}});
 }
 
-std::optional<Experiment> unthrottled(std::string_view id,
-                                      const Measurement &row) {
-  const std::string name =
-      id == "no-read-rate" ? "tcp.read_rate" : "tcp.write_rate";
+std::optional<Experiment> unthrottled(std::string_view id, const Measurement& row) {
+  const std::string name = id == "no-read-rate" ? "tcp.read_rate" : "tcp.write_rate";
   if (!is_asked_for(row, name)) {
     return std::nullopt;
   }
@@ -122,40 +108,37 @@ std::optional<Experiment> unthrottled(std::string_view id,
 
 /// Those that touch one cause alone go first: where two experiments tell as
 /// much, the earlier one is made.
-constexpr std::array<Recipe, 11> kRecipes = {
-    {{"no-read-rate", unthrottled},
-     {"no-write-rate", unthrottled},
-     {"nodelay", nodelay},
-     {"larger-message", larger_message},
-     {"larger-rcvbuf", larger_rcvbuf},
-     {"larger-sndbuf", larger_sndbuf},
-     {"slower-pacing", slower_pacing},
-     {"other-congestion", other_congestion},
-     {"half-mss", half_mss},
-     {"discard", discard},
-     {"more-streams", more_streams}}};
+constexpr std::array<Recipe, 11> kRecipes = {{{"no-read-rate", unthrottled},
+                                              {"no-write-rate", unthrottled},
+                                              {"nodelay", nodelay},
+                                              {"larger-message", larger_message},
+                                              {"larger-rcvbuf", larger_rcvbuf},
+                                              {"larger-sndbuf", larger_sndbuf},
+                                              {"slower-pacing", slower_pacing},
+                                              {"other-congestion", other_congestion},
+                                              {"half-mss", half_mss},
+                                              {"discard", discard},
+                                              {"more-streams", more_streams}}};
 
-const Prediction *prediction_of(const Rule &rule, std::string_view experiment) {
-  const auto found =
-      std::ranges::find(rule.predictions, experiment, &Prediction::experiment);
+const Prediction* prediction_of(const Rule& rule, std::string_view experiment) {
+  const auto found = std::ranges::find(rule.predictions, experiment, &Prediction::experiment);
   return found == rule.predictions.end() ? nullptr : &*found;
 }
 
-bool apart(const Prediction &one, const Prediction &other) {
+bool apart(const Prediction& one, const Prediction& other) {
   return one.at_most < other.at_least || other.at_most < one.at_least;
 }
 
 /// Pairs of hypotheses that the experiment tells apart, then those it would
 /// confirm.
-std::pair<int, int> telling(std::span<const Hypothesis> hypotheses,
-                            std::string_view experiment) {
+std::pair<int, int> telling(std::span<const Hypothesis> hypotheses, std::string_view experiment) {
   int pairs = 0;
   int alone = 0;
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Prediction *one = prediction_of(*hypotheses[i].rule, experiment);
+    const Prediction* one = prediction_of(*hypotheses[i].rule, experiment);
     alone += one != nullptr ? 1 : 0;
     for (std::size_t j = i + 1; one != nullptr && j < hypotheses.size(); ++j) {
-      const Prediction *other = prediction_of(*hypotheses[j].rule, experiment);
+      const Prediction* other = prediction_of(*hypotheses[j].rule, experiment);
       pairs += other != nullptr && apart(*one, *other) ? 1 : 0;
     }
   }
@@ -163,7 +146,7 @@ std::pair<int, int> telling(std::span<const Hypothesis> hypotheses,
 }
 
 /// The recipes that fit a row; "larger-message" fits every one.
-std::vector<Recipe> recipes_for(const Measurement &row) {
+std::vector<Recipe> recipes_for(const Measurement& row) {
   if (row.transport != "verbs") {
     return {kRecipes.begin(), kRecipes.end()};
   }
@@ -172,44 +155,38 @@ std::vector<Recipe> recipes_for(const Measurement &row) {
   return recipes;
 }
 
-} // namespace
+}  // namespace
 
-std::optional<std::int64_t> whole(const ValueMap &values,
-                                  const std::string &name) {
+std::optional<std::int64_t> whole(const ValueMap& values, const std::string& name) {
   const auto found = values.find(name);
   if (found == values.end()) {
     return std::nullopt;
   }
-  if (const auto *number = std::get_if<std::int64_t>(&found->second)) {
+  if (const auto* number = std::get_if<std::int64_t>(&found->second)) {
     return *number;
   }
-  const auto *fraction = std::get_if<double>(&found->second);
-  return fraction == nullptr
-             ? std::nullopt
-             : std::optional(static_cast<std::int64_t>(*fraction));
+  const auto* fraction = std::get_if<double>(&found->second);
+  return fraction == nullptr ? std::nullopt : std::optional(static_cast<std::int64_t>(*fraction));
 }
 
-Experiment vary(const Measurement &row, std::string_view id, std::string change,
-                ValueMap changed) {
-  Experiment experiment{std::string(id), row.id, std::move(change),
-                        row.tunables.requested, row.size_bytes};
-  for (auto &[name, value] : changed) {
+Experiment vary(const Measurement& row, std::string_view id, std::string change, ValueMap changed) {
+  Experiment experiment{std::string(id), row.id, std::move(change), row.tunables.requested,
+                        row.size_bytes};
+  for (auto& [name, value] : changed) {
     experiment.tunables[name] = std::move(value);
   }
   return experiment;
 }
 
-std::optional<Experiment> experiment_on(std::string_view id,
-                                        const Measurement &row) {
+std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row) {
   const auto recipes = recipes_for(row);
   const auto found = std::ranges::find(recipes, id, &Recipe::id);
   return found == recipes.end() ? std::nullopt : found->make(id, row);
 }
 
-std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses,
-                                 const Measurement &row) {
+std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses, const Measurement& row) {
   std::vector<std::pair<std::pair<int, int>, Experiment>> found;
-  for (const Recipe &recipe : recipes_for(row)) {
+  for (const Recipe& recipe : recipes_for(row)) {
     const auto worth = telling(hypotheses, recipe.id);
     if (worth.second == 0) {
       continue;
@@ -218,16 +195,15 @@ std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses,
       found.emplace_back(worth, std::move(*experiment));
     }
   }
-  std::ranges::stable_sort(found, std::greater{},
-                           &decltype(found)::value_type::first);
+  std::ranges::stable_sort(found, std::greater{}, &decltype(found)::value_type::first);
   std::vector<Experiment> experiments;
-  for (auto &[worth, experiment] : found) {
+  for (auto& [worth, experiment] : found) {
     experiments.push_back(std::move(experiment));
   }
   return experiments;
 }
 
-Shown shown(const Prediction &prediction, const Intervention *moved) {
+Shown shown(const Prediction& prediction, const Intervention* moved) {
   if (moved == nullptr || moved->n_pairs == 0) {
     return Shown::not_run;
   }
@@ -248,8 +224,7 @@ Shown shown(const Prediction &prediction, const Intervention *moved) {
   if (low >= kNoticeable || high <= 1 / kNoticeable) {
     return Shown::moves;
   }
-  return prediction.at_least <= 1 && prediction.at_most >= 1 ? Shown::stays
-                                                             : Shown::undecided;
+  return prediction.at_least <= 1 && prediction.at_most >= 1 ? Shown::stays : Shown::undecided;
 }
 
-} // namespace netbench::report
+}  // namespace netbench::report
