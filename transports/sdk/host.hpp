@@ -76,6 +76,10 @@ class EffectiveSink {
   void text(const char* name, const std::string& value) const {
     emit(name, 0, value.c_str(), 0, nullptr);
   }
+  /// As text(), with a remark.
+  void noted_text(const char* name, const std::string& value, const std::string& note) const {
+    emit(name, 0, value.c_str(), 0, note.c_str());
+  }
   /// As number(), with a remark that is not a limit.
   void noted(const char* name, std::int64_t value, const std::string& note) const {
     emit(name, value, nullptr, 0, note.c_str());
