@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/cli/command.hpp"
+#include "bench/cli/doctor_cable.hpp"
 #include "bench/cli/doctor_judge.hpp"
 #include "bench/cli/doctor_text.hpp"
 #include "bench/cli/meet_hosts.hpp"
@@ -37,6 +38,8 @@ struct DoctorOptions {
   std::string interface;
   std::string lldp;
   Nanoseconds lldp_wait{0};
+  std::string cable_test;  // interface
+  bool force = false;
   std::string json;
   bool all = false;
   bool redact = false;
@@ -51,6 +54,7 @@ constexpr const char* kFooter =
     "  netbench doctor --peer 192.168.1.101\n"
     "  netbench doctor --peer 192.168.1.101 --all --json facts.json\n"
     "  sudo netbench doctor --interface eth0 --lldp 35s\n"
+    "  sudo netbench doctor --cable-test eth1\n"
     "  netbench doctor --root /tmp/recorded-host --towards 192.168.1.101\n";
 
 void add_options(CommandLine& app, DoctorOptions& options) {
@@ -64,6 +68,14 @@ void add_options(CommandLine& app, DoctorOptions& options) {
                  "look at a recorded host: the folder that holds its /proc, /sys and /etc; twice "
                  "for two ends, each with its --towards")
       .group("This host");
+  app.add_option(
+         "--cable-test", options.cable_test,
+         "let the PHY of this interface measure its twisted-pair cable: takes the link down "
+         "for some seconds; refused on the interface of the default route, of an SSH "
+         "session or of --towards; needs CAP_NET_ADMIN")
+      .not_empty()
+      .group("This host");
+  app.add_flag("--force", options.force, "test the cable even there").group("This host");
   app.add_option("--lldp", options.lldp,
                  "listen so long (\"35s\") for the switches' names and ports; needs CAP_NET_RAW")
       .group("What to show");
@@ -71,6 +83,7 @@ void add_options(CommandLine& app, DoctorOptions& options) {
       .group("What to show");
   app.add_option("--json", options.json,
                  "write the document to FILE (never overwritten) or -, which shows nothing else")
+      .not_empty()
       .group("What to show");
   app.add_flag("--redact", options.redact,
                "replace names, addresses and serials in what is "
@@ -126,6 +139,11 @@ Status check(DoctorOptions& options) {
     return fail("usage", "--peer names the interface and asks live hosts",
                 "Leave out --root, --towards and --interface.", ExitClass::usage);
   }
+  if (!options.cable_test.empty() && (peer || !options.roots.empty())) {
+    return fail("usage", "a cable is tested on this live host alone",
+                "Leave out --peer and --root; --towards names the peer whose link is spared.",
+                ExitClass::usage);
+  }
   if (options.roots.size() > 2 ||
       options.towards.size() > std::max<std::size_t>(options.roots.size(), 1)) {
     return fail("usage", "there are at most two recorded hosts, each with one --towards", {},
@@ -171,7 +189,7 @@ void collect_here(const DoctorOptions& options, Document& document) {
     collect.root = roots[i];
     collect.peer_address = i < options.towards.size() ? options.towards[i] : "";
     collect.peer_name = name_of_other(roots, i);
-    collect.interface = options.interface;
+    collect.interface = options.interface.empty() ? options.cable_test : options.interface;
     collect.every_interface = true;
     collect.lldp_wait = options.lldp_wait;
     document.hosts[fmt::format("h{}", i)] = facts::collect_host(collect);
@@ -193,6 +211,19 @@ Status collect_both(const DoctorOptions& options, Document& document) {
   const auto met = meet_hosts(*pair, document, options.lldp_wait);
   pair->agent.channel->close();
   return met ? Status{} : Status(tl::unexpected(met.error()));
+}
+
+Status collect(const DoctorOptions& options, Document& document) {
+  if (!options.connection.peer.empty()) {
+    return collect_both(options, document);
+  }
+  collect_here(options, document);
+  return options.cable_test.empty()
+             ? Status{}
+             : test_cable({options.cable_test,
+                           options.towards.empty() ? std::string() : options.towards.front(),
+                           options.force},
+                          document.hosts["h0"]);
 }
 
 Document new_document_of(const DoctorOptions& options, std::span<char* const> words) {
@@ -225,12 +256,7 @@ bool has_problem(const Document& document) {
 int run(const DoctorOptions& options, std::span<char* const> words,
         std::optional<report::DocumentWriter> writer) {
   Document document = new_document_of(options, words);
-  Status collected;
-  if (options.connection.peer.empty()) {
-    collect_here(options, document);
-  } else {
-    collected = collect_both(options, document);
-  }
+  const Status collected = collect(options, document);
   if (!collected) {
     document.status = DocumentStatus::failed;
     document.error = collected.error();

@@ -129,9 +129,14 @@ void add_plan_options(CommandLine& app, Texts& texts, PairOptions& options) {
 void add_output_options(CommandLine& app, Texts& texts, PairOptions& options) {
   app.add_option("--json", options.json,
                  "write the result document to FILE (never overwritten) or -")
+      .not_empty()
       .group("Output");
-  app.add_option("--csv", options.csv, "write one row a point to FILE or -").group("Output");
-  app.add_option("--markdown", options.markdown, "write the tables to FILE or -").group("Output");
+  app.add_option("--csv", options.csv, "write one row a point to FILE or -")
+      .not_empty()
+      .group("Output");
+  app.add_option("--markdown", options.markdown, "write the tables to FILE or -")
+      .not_empty()
+      .group("Output");
   app.add_flag("--stream", options.stream, "print each round as a line of JSON when it ends")
       .group("Output");
   app.add_flag("--resume", options.resume, "go on with the unfinished document of --json FILE")
@@ -288,6 +293,11 @@ Result<std::vector<plan::TransportSpec>> load_specs(const std::vector<std::strin
 void add_connection_options(CommandLine& app, PairOptions& options, bool peer_required) {
   app.add_option("--peer", options.peer, "HOST, HOST:PORT, [v6]:PORT, or self")
       .required(peer_required)
+      .group("The other host");
+  app.add_option("--witness", options.witness,
+                 "another address of the same agent, HOST or HOST:PORT: where --peer does not let "
+                 "this host in, it is asked there what it saw of the attempt")
+      .not_empty()
       .group("The other host");
   app.add_option("--family", options.family, "4, 6 or any")
       .one_of({"4", "6", "any"})

@@ -25,6 +25,7 @@ struct PairOptions {
   bool force_mtu = false;
   bool ignore_path_mtu = false;
   std::string family = "any";  // any | 4 | 6
+  std::string witness;  // another address of the agent: asked what it saw of a failed attempt
   std::string key_file;
   bool insecure = false;
   bool no_wait = false;
@@ -48,8 +49,8 @@ struct ParsedPair {
   std::optional<int> exit_code;
 };
 
-/// Registers --peer and the options of the connection to it: peer, family, key_file, insecure and
-/// no_wait.
+/// Registers --peer and the options of the connection to it: peer, witness, family, key_file,
+/// insecure and no_wait.
 void add_connection_options(CommandLine& app, PairOptions& options, bool peer_required);
 
 /// Registers the options of `pair` and the tunables of the transports that the words ask for (all

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
+#include <linux/netlink.h>
 
 #include <array>
 #include <cerrno>
@@ -41,6 +42,18 @@ void append_byte(std::vector<std::uint8_t>& body, std::uint16_t type, std::uint8
   append_attribute(body, type, ByteSpan(&value, 1));
 }
 
+tl::unexpected<Error> refused_cable_test(const std::string& interface, int error) {
+  if (error == EPERM || error == EACCES) {
+    return fail("not-permitted", "testing a cable needs CAP_NET_ADMIN", "Run it as root.");
+  }
+  if (error == EOPNOTSUPP || error == EINVAL || error == ENODEV) {
+    return fail("no-cable-test",
+                fmt::format("the driver of {} offers no cable test (twisted pair alone has one)",
+                            interface));
+  }
+  return fail_errno("cable-test", fmt::format("cannot test the cable of {}", interface), error);
+}
+
 }  // namespace
 
 Result<EthtoolNetlink> EthtoolNetlink::open() {
@@ -60,17 +73,18 @@ Result<EthtoolNetlink> EthtoolNetlink::open() {
   if (!family) {
     return fail("netlink", "the kernel names no number for ethtool netlink");
   }
-  return EthtoolNetlink(std::move(*socket), *family);
+  return EthtoolNetlink(std::move(*socket), *family,
+                        multicast_group(attributes, ETHTOOL_MCGRP_MONITOR_NAME));
 }
 
 NetlinkReply EthtoolNetlink::ask(std::uint8_t command, std::uint16_t header_type,
-                                 const std::string& interface, ByteSpan more) {
+                                 const std::string& interface, ByteSpan more, std::uint16_t flags) {
   std::vector<std::uint8_t> device;
   append_attribute(device, ETHTOOL_A_HEADER_DEV_NAME, interface);
   auto body = message_header(command);
   append_attribute(body, static_cast<std::uint16_t>(header_type | kNested), ByteSpan(device));
   body.insert(body.end(), more.begin(), more.end());
-  return socket_.talk(family_, 0, body);
+  return socket_.talk(family_, flags, body);
 }
 
 std::vector<Fact> EthtoolNetlink::link_state(const std::string& interface) {
@@ -140,6 +154,49 @@ Result<ModuleMemory> EthtoolNetlink::module_memory(const std::string& interface)
   }
   read_monitors(interface, memory);
   return memory;
+}
+
+Result<std::vector<CablePair>> EthtoolNetlink::test_cable(const std::string& interface,
+                                                          Nanoseconds limit) {
+  auto notices = RtNetlink::open(NETLINK_GENERIC);
+  if (!notices) {
+    return tl::unexpected(notices.error());
+  }
+  if (const auto joined = notices->join(monitor_); !joined) {
+    return tl::unexpected(joined.error());
+  }
+  const auto begun =
+      ask(ETHTOOL_MSG_CABLE_TEST_ACT, ETHTOOL_A_CABLE_TEST_HEADER, interface, {}, NLM_F_ACK);
+  if (begun.error_number != 0) {
+    return refused_cable_test(interface, begun.error_number);
+  }
+  const Deadline deadline = Deadline::after(limit);
+  while (!deadline.passed()) {
+    for (const auto& message : notices->wait_for_notices(deadline)) {
+      const ByteSpan attributes = attributes_after(message.body, sizeof(genlmsghdr));
+      if (message.type != family_ ||
+          header_of<genlmsghdr>(message.body).cmd != ETHTOOL_MSG_CABLE_TEST_NTF ||
+          cable_test_interface(attributes) != interface) {
+        continue;
+      }
+      if (auto pairs = parse_cable_test(attributes)) {
+        return std::move(*pairs);
+      }
+    }
+  }
+  return fail("cable-test", fmt::format("{} gave no result of its cable test in time", interface));
+}
+
+std::uint32_t multicast_group(ByteSpan attributes, std::string_view name) {
+  const ByteSpan groups = find_attribute(attributes, CTRL_ATTR_MCAST_GROUPS);
+  constexpr std::uint16_t kMostGroups = 16;
+  for (std::uint16_t i = 1; i <= kMostGroups; ++i) {  // a list whose types count up
+    const ByteSpan group = find_attribute(groups, i);
+    if (!group.empty() && attribute_string(group, CTRL_ATTR_MCAST_GRP_NAME) == name) {
+      return attribute_u32(group, CTRL_ATTR_MCAST_GRP_ID).value_or(0);
+    }
+  }
+  return 0;
 }
 
 std::vector<Fact> link_state_facts(ByteSpan attributes) {

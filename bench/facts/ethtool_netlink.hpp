@@ -2,8 +2,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "bench/core/clock.hpp"
+#include "bench/facts/cable_test.hpp"
 #include "bench/facts/network_reader.hpp"
 #include "bench/facts/rtnetlink.hpp"
 
@@ -20,6 +23,10 @@ class EthtoolNetlink {
   [[nodiscard]] std::vector<Fact> link_state(const std::string& interface);
   /// Memory of the module in the port. Errors: `not-permitted`, `no-module`.
   [[nodiscard]] Result<ModuleMemory> module_memory(const std::string& interface);
+  /// Lets the PHY measure its cable, which takes the link down for some seconds. Errors:
+  /// `not-permitted`, `no-cable-test`, `cable-test` (busy, or no result within `limit`), `netlink`.
+  [[nodiscard]] Result<std::vector<CablePair>> test_cable(const std::string& interface,
+                                                          Nanoseconds limit);
 
  private:
   struct Page {
@@ -29,17 +36,23 @@ class EthtoolNetlink {
     std::uint32_t length_bytes;
   };
 
-  EthtoolNetlink(RtNetlink socket, std::uint16_t family)
-      : socket_(std::move(socket)), family_(family) {}
+  EthtoolNetlink(RtNetlink socket, std::uint16_t family, std::uint32_t monitor)
+      : socket_(std::move(socket)), family_(family), monitor_(monitor) {}
   [[nodiscard]] NetlinkReply ask(std::uint8_t command, std::uint16_t header_type,
-                                 const std::string& interface, ByteSpan more);
+                                 const std::string& interface, ByteSpan more,
+                                 std::uint16_t flags = 0);
   [[nodiscard]] Result<std::vector<std::uint8_t>> read_page(const std::string& interface,
                                                             const Page& page);
   void read_monitors(const std::string& interface, ModuleMemory& memory);
 
   RtNetlink socket_;
   std::uint16_t family_;
+  std::uint32_t monitor_;  // the multicast group of notices, 0 where the kernel names none
 };
+
+/// The number of a multicast group in a reply of the generic netlink controller, 0 if it is not
+/// there. Pure.
+[[nodiscard]] std::uint32_t multicast_group(ByteSpan attributes, std::string_view name);
 
 /// Facts of an ETHTOOL_MSG_LINKSTATE_GET reply's attributes. Pure.
 [[nodiscard]] std::vector<Fact> link_state_facts(ByteSpan attributes);

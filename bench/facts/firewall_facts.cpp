@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSource = "netfilter netlink NFT_MSG_GETCHAIN";
 
-// What iptables-legacy has loaded; its rules can only be had by iptables itself.
+// What iptables-legacy has loaded.
 std::string legacy_tables(const FactList& facts) {
   std::string tables;
   for (const char* file : {"/proc/net/ip_tables_names", "/proc/net/ip6_tables_names"}) {
@@ -41,28 +41,56 @@ void add_hook(FactList& facts, const std::vector<FirewallChain>& chains, std::st
   facts.add(prefix + "refuses", refuses, "netfilter netlink NFT_MSG_GETRULE");
 }
 
+/// "2 base chains, 7 rules".
+std::string count_text(const std::vector<FirewallChain>& chains) {
+  std::int64_t rules = 0;
+  for (const auto& chain : chains) {
+    rules += chain.rules;
+  }
+  return fmt::format("{} base chains, {} rules", chains.size(), rules);
+}
+
+// The rules of the older filter; the tables that are loaded but cannot be read are told too.
+Result<std::vector<FirewallChain>> add_legacy(Place& place) {
+  constexpr const char* kLegacySource = "getsockopt IPT_SO_GET_ENTRIES";
+  FactList& facts = place.facts;
+  const auto tables = legacy_tables(facts);
+  facts.add("firewall.legacy_tables", tables.empty() ? "none seen" : tables,
+            "/proc/net/ip_tables_names");
+  if (tables.empty()) {
+    return std::vector<FirewallChain>{};
+  }
+  auto chains = place.network.legacy_firewall();
+  if (!chains) {
+    facts.add_unknown(
+        "firewall.legacy_rules", kLegacySource,
+        fmt::format("tables {} in use, rules unread: {}", tables, chains.error().message));
+    return chains;
+  }
+  facts.add("firewall.legacy_rules", count_text(*chains), kLegacySource);
+  return chains;
+}
+
 }  // namespace
 
 void collect_firewall(Place& place) {
   FactList& facts = place.facts;
-  const auto legacy = legacy_tables(facts);
-  facts.add("firewall.legacy_tables", legacy.empty() ? "none seen" : legacy,
-            "/proc/net/ip_tables_names");
+  const auto legacy = add_legacy(place);
   const auto chains = place.network.firewall();
-  if (!chains && chains.error().slug != "no-nf-tables") {
-    facts.add_unknown("firewall.ruleset", kSource, chains.error().message);
-    facts.add_unknown("firewall.input_policy", kSource, chains.error().message);
+  const bool without = !chains && chains.error().slug == "no-nf-tables";
+  if ((!chains && !without) || !legacy) {
+    const std::string why = legacy ? chains.error().message : legacy.error().message;
+    facts.add_unknown("firewall.ruleset", kSource, why);
+    facts.add_unknown("firewall.input_policy", kSource, why);
     return;
   }
-  const auto known = chains ? *chains : std::vector<FirewallChain>{};
-  std::int64_t rules = 0;
-  for (const auto& chain : known) {
-    rules += chain.rules;
+  auto known = chains ? *chains : std::vector<FirewallChain>{};
+  std::string text = known.empty() ? "" : "nf_tables: " + count_text(known);
+  if (!legacy->empty()) {
+    text += fmt::format("{}iptables-legacy: {}", text.empty() ? "" : "; ", count_text(*legacy));
   }
-  facts.add("firewall.ruleset",
-            known.empty() ? std::string("none")
-                          : fmt::format("nf_tables: {} base chains, {} rules", known.size(), rules),
-            kSource);
+  known.insert(known.end(), legacy->begin(), legacy->end());
+  facts.add("firewall.ruleset", text.empty() ? std::string("none") : text, kSource);
   for (const char* hook : {"input", "forward", "output"}) {
     add_hook(facts, known, hook);
   }

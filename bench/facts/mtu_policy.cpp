@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bench/facts/interface_state.hpp"
+#include "bench/facts/lifeline.hpp"
 #include "bench/facts/mtu_knob.hpp"
 #include "bench/facts/network_reader.hpp"
 #include "bench/facts/text_files.hpp"
@@ -52,56 +53,6 @@ Status check_ipv6(const LinkInfo& link, std::int64_t mtu_bytes, NetworkReader& n
   return {};
 }
 
-bool carries_default_route(RtNetlink& netlink, int index) {
-  for (const int family : {AF_INET, AF_INET6}) {
-    rtmsg header{};
-    header.rtm_family = static_cast<unsigned char>(family);
-    std::vector<std::uint8_t> request;
-    append_header(request, header);
-    const auto reply = netlink.talk(RTM_GETROUTE, NLM_F_DUMP, request);
-    const bool found = std::ranges::any_of(reply.messages, [&](const NetlinkMessage& message) {
-      const auto route = header_of<rtmsg>(message.body);
-      const auto attributes = attributes_after(message.body, sizeof(rtmsg));
-      return route.rtm_dst_len == 0 && route.rtm_type == RTN_UNICAST &&
-             route.rtm_table == RT_TABLE_MAIN &&
-             attribute_u32(attributes, RTA_OIF) == static_cast<std::uint32_t>(index);
-    });
-    if (found) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// sshd(8): SSH_CONNECTION is "client address, client port, server address, server port".
-bool carries_ssh(const std::string& ssh_connection, const LinkInfo& link, NetworkReader& network) {
-  const auto words = split_words(ssh_connection);
-  if (words.size() < 3) {
-    return false;
-  }
-  const auto route = network.route_to(std::string(words[0]), std::string(words[2]));
-  return route && route->interface_index == link.index;
-}
-
-Status check_lifeline(const LinkInfo& link, const KnobPolicy& policy, RtNetlink& netlink,
-                      NetworkReader& network) {
-  constexpr const char* kRemedy = "Use another interface, or force it if you can lose the host.";
-  if (policy.forced) {
-    return {};
-  }
-  if (carries_default_route(netlink, link.index)) {
-    return fail("knob-default-route",
-                fmt::format("{} carries the default route: its MTU is left alone", link.name),
-                kRemedy);
-  }
-  if (carries_ssh(policy.ssh_connection, link, network)) {
-    return fail("knob-ssh",
-                fmt::format("{} carries this SSH session: its MTU is left alone", link.name),
-                kRemedy);
-  }
-  return {};
-}
-
 // Setting the MTU that is there already changes nothing and is refused like any other change.
 Status check_permission(const LinkInfo& link, RtNetlink& netlink) {
   const int error = set_link_mtu(netlink, link.index, link.mtu_bytes);
@@ -133,7 +84,11 @@ Status check_mtu_change(const std::string& interface, std::int64_t mtu_bytes,
   }
   return check_range(*link, mtu_bytes)
       .and_then([&] { return check_ipv6(*link, mtu_bytes, **network); })
-      .and_then([&] { return check_lifeline(*link, policy, *netlink, **network); })
+      .and_then([&] {
+        return policy.forced ? Status{}
+                             : check_lifeline(*link, {policy.ssh_connection, {}},
+                                              "its MTU is left alone", **network);
+      })
       .and_then([&] { return check_permission(*link, *netlink); });
 }
 

@@ -11,10 +11,12 @@
 #include <iterator>
 
 #include "bench/facts/addresses.hpp"
+#include "bench/facts/cable_test.hpp"
 #include "bench/facts/discipline.hpp"
 #include "bench/facts/ethtool_netlink.hpp"
 #include "bench/facts/ethtool_reader.hpp"
 #include "bench/facts/firewall_reader.hpp"
+#include "bench/facts/legacy_firewall.hpp"
 #include "bench/facts/link_parser.hpp"
 #include "bench/facts/lldp_socket.hpp"
 #include "bench/facts/rtnetlink.hpp"
@@ -81,7 +83,9 @@ class KernelNetwork final : public NetworkReader {
   Result<std::vector<DisciplineInfo>> disciplines(const LinkInfo& link) override;
   Result<std::vector<NeighbourInfo>> neighbours() override;
   Result<std::vector<FirewallChain>> firewall() override { return read_firewall(); }
+  Result<std::vector<FirewallChain>> legacy_firewall() override { return read_legacy_firewall(); }
   Result<ModuleMemory> module_memory(const std::string& name) override;
+  Result<std::vector<Fact>> test_cable(const std::string& name, Nanoseconds limit) override;
   Result<std::vector<LldpFrame>> lldp_frames(const std::vector<std::string>& names,
                                              Nanoseconds limit) override {
     return listen_for_lldp(names, limit);
@@ -114,6 +118,13 @@ std::vector<Fact> KernelNetwork::ethtool_facts(const std::string& name) {
 Result<ModuleMemory> KernelNetwork::module_memory(const std::string& name) {
   return ethtool() != nullptr ? ethtool()->module_memory(name)
                               : Result<ModuleMemory>(tl::unexpected(ethtool_->error()));
+}
+
+Result<std::vector<Fact>> KernelNetwork::test_cable(const std::string& name, Nanoseconds limit) {
+  if (ethtool() == nullptr) {
+    return tl::unexpected(ethtool_->error());
+  }
+  return ethtool()->test_cable(name, limit).map(cable_facts);
 }
 
 RouteInfo KernelNetwork::parse_route(ByteSpan body) {
@@ -245,7 +256,12 @@ Result<std::vector<DisciplineInfo>> NetworkReader::disciplines(const LinkInfo& /
 }
 Result<std::vector<NeighbourInfo>> NetworkReader::neighbours() { return not_recorded(); }
 Result<std::vector<FirewallChain>> NetworkReader::firewall() { return not_recorded(); }
+Result<std::vector<FirewallChain>> NetworkReader::legacy_firewall() { return not_recorded(); }
 Result<ModuleMemory> NetworkReader::module_memory(const std::string& /*name*/) {
+  return not_recorded();
+}
+Result<std::vector<Fact>> NetworkReader::test_cable(const std::string& /*name*/,
+                                                    Nanoseconds /*limit*/) {
   return not_recorded();
 }
 Result<std::vector<LldpFrame>> NetworkReader::lldp_frames(const std::vector<std::string>& /*names*/,

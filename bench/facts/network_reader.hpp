@@ -77,7 +77,7 @@ struct NeighbourInfo {
   std::string hardware_address;  // "" if none is known
 };
 
-/// A chain of nf_tables that packets meet by themselves, with the chains it jumps to.
+/// A chain of a packet filter that packets meet by themselves, with the chains it jumps to.
 struct FirewallChain {
   std::string table;
   std::string name;
@@ -127,7 +127,12 @@ class NetworkReader {
   [[nodiscard]] virtual Result<std::vector<DisciplineInfo>> disciplines(const LinkInfo& link);
   [[nodiscard]] virtual Result<std::vector<NeighbourInfo>> neighbours();
   [[nodiscard]] virtual Result<std::vector<FirewallChain>> firewall();
+  /// The same of the older filter (iptables-legacy), where its tables are loaded.
+  [[nodiscard]] virtual Result<std::vector<FirewallChain>> legacy_firewall();
   [[nodiscard]] virtual Result<ModuleMemory> module_memory(const std::string& name);
+  /// Facts of a cable test, keys relative to the interface; takes its link down for some seconds.
+  [[nodiscard]] virtual Result<std::vector<Fact>> test_cable(const std::string& name,
+                                                             Nanoseconds limit);
   /// The first LLDP frame that comes in at each interface, or fewer when `limit` is over: pairs of
   /// interface and frame, from the Ethernet header on. Errors also: `not-permitted`.
   [[nodiscard]] virtual Result<std::vector<LldpFrame>> lldp_frames(

@@ -2,6 +2,7 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -112,6 +113,36 @@ NetlinkReply RtNetlink::talk(std::uint16_t type, std::uint16_t flags, ByteSpan b
     }
   }
   return reply;
+}
+
+Status RtNetlink::join(std::uint32_t group) {
+  const int number = static_cast<int>(group);
+  const int joined =
+      ::setsockopt(socket_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &number, sizeof(number));
+  return joined == 0
+             ? Status{}
+             : Status(fail_errno("netlink", "cannot listen for notices of the kernel", errno));
+}
+
+std::vector<NetlinkMessage> RtNetlink::wait_for_notices(const Deadline& deadline) {
+  pollfd waiting{socket_.get(), POLLIN, 0};
+  if (::poll(&waiting, 1, deadline.poll_timeout_ms()) <= 0) {
+    return {};
+  }
+  std::vector<std::uint8_t> buffer(kReceiveBytes);
+  const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+  ByteSpan rest(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  std::vector<NetlinkMessage> messages;
+  while (rest.size() >= sizeof(nlmsghdr)) {
+    const auto header = header_of<nlmsghdr>(rest);
+    if (header.nlmsg_len < sizeof(nlmsghdr) || header.nlmsg_len > rest.size()) {
+      break;
+    }
+    const ByteSpan body = rest.subspan(sizeof(nlmsghdr), header.nlmsg_len - sizeof(nlmsghdr));
+    rest = rest.subspan(std::min(aligned(header.nlmsg_len), rest.size()));
+    messages.push_back({header.nlmsg_type, {body.begin(), body.end()}});
+  }
+  return messages;
 }
 
 void append_attribute(std::vector<std::uint8_t>& body, std::uint16_t type, ByteSpan value) {

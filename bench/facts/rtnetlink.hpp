@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/core/clock.hpp"
 #include "bench/core/result.hpp"
 #include "bench/core/unique_fd.hpp"
 
@@ -38,6 +39,11 @@ class RtNetlink {
   /// Sends one request and gathers its answer: a dump to its end (again when the kernel says that
   /// it was disturbed), else one message or the acknowledgement. `flags` beside NLM_F_REQUEST.
   [[nodiscard]] NetlinkReply talk(std::uint16_t type, std::uint16_t flags, ByteSpan body);
+
+  /// From now on notices of that multicast group arrive too. Errors: `netlink`.
+  [[nodiscard]] Status join(std::uint32_t group);
+  /// What arrives next, unasked; empty where nothing came by the deadline.
+  [[nodiscard]] std::vector<NetlinkMessage> wait_for_notices(const Deadline& deadline);
 
  private:
   explicit RtNetlink(UniqueFd socket) : socket_(std::move(socket)) {}

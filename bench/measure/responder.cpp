@@ -13,10 +13,13 @@
 #include "bench/core/clock.hpp"
 #include "bench/core/log.hpp"
 #include "bench/facts/host_facts.hpp"
+#include "bench/facts/network_reader.hpp"
+#include "bench/facts/witness.hpp"
 #include "bench/measure/end_meter.hpp"
 #include "bench/measure/interface_mtu.hpp"
 #include "bench/measure/visit_end.hpp"
 #include "bench/plugin/cache.hpp"
+#include "bench/session/clock_offset.hpp"
 
 namespace netbench::measure {
 
@@ -70,8 +73,10 @@ class Responder {
       bool (*matches)(const session::Message&);
       Answer (Responder::*handle)(const session::Message&);
     };
-    static constexpr std::array<Row, 8> kRows{
+    static constexpr std::array<Row, 10> kRows{
         {{session::Codec<session::HostRequest>::matches, &Responder::describe_host},
+         {session::Codec<session::ClockRequest>::matches, &Responder::tell_time},
+         {session::Codec<session::WitnessRequest>::matches, &Responder::bear_witness},
          {session::Codec<session::PathProbeRequest>::matches, &Responder::allow_path_probes},
          {session::Codec<session::MtuRequest>::matches, &Responder::set_mtu},
          {session::Codec<session::OpenRequest>::matches, &Responder::open},
@@ -111,6 +116,26 @@ class Responder {
     mtu_.emplace(interface_, context_.allow_knobs);
     reply.knobs_refused_because = mtu_->refusal();
     return session::to_message(reply);
+  }
+
+  [[nodiscard]] Answer tell_time(const session::Message&) {
+    return session::to_message(session::ClockReply{session::realtime_ns()});
+  }
+
+  [[nodiscard]] Answer bear_witness(const session::Message& message) {
+    const auto request = session::from_message<session::WitnessRequest>(message);
+    if (!request) {
+      return tl::unexpected(request.error());
+    }
+    const auto network = facts::open_kernel_network();
+    if (!network) {
+      return tl::unexpected(network.error());
+    }
+    const facts::Witness seen = facts::look_as_witness(
+        {request->client_address, request->address, request->port}, **network);
+    return session::to_message(
+        session::WitnessReply{seen.listens_on, seen.way_back, seen.has_address, seen.out_rsts,
+                              seen.listen_overflows, seen.reverse_path_drops});
   }
 
   [[nodiscard]] Answer allow_path_probes(const session::Message&) {

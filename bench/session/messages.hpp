@@ -28,6 +28,29 @@ struct HostReply {
   std::string knobs_refused_because;  // "" where it can change the MTU
 };
 
+/// What time is it with you? Answered at once → ClockReply.
+struct ClockRequest {};
+struct ClockReply {
+  std::int64_t utc_ns = 0;  // CLOCK_REALTIME of the agent
+};
+
+/// What have you seen of a client that could not connect from there to that address? Asked twice,
+/// over another address, with the attempt in between → WitnessReply.
+struct WitnessRequest {
+  std::string client_address;  // numeric: where the attempt came from; "" where not known
+  std::string address;         // numeric: where it went
+  std::uint16_t port = 0;
+};
+struct WitnessReply {
+  std::string listens_on;    // "0.0.0.0:18550 [::]:18550"; "" where nothing listens on that port
+  std::string way_back;      // interface by which answers would leave; "" where there is no route
+  bool has_address = false;  // the address is one of the agent's host
+  // Since boot, of the whole host (RFC 4022, RFC 4293, proc(5)).
+  std::int64_t out_rsts = 0;
+  std::int64_t listen_overflows = 0;
+  std::int64_t reverse_path_drops = 0;
+};
+
 /// Serve path probes over UDP → PathProbeReply.
 struct PathProbeRequest {};
 struct PathProbeReply {

@@ -93,6 +93,20 @@ OrderedJson body_of(const HostReply& value) {
           {"allow_knobs", value.allow_knobs},
           {"knobs_refused_because", value.knobs_refused_because}};
 }
+OrderedJson body_of(const ClockRequest&) { return OrderedJson::object(); }
+OrderedJson body_of(const ClockReply& value) { return {{"utc_ns", value.utc_ns}}; }
+OrderedJson body_of(const WitnessRequest& value) {
+  return {
+      {"client_address", value.client_address}, {"address", value.address}, {"port", value.port}};
+}
+OrderedJson body_of(const WitnessReply& value) {
+  return {{"listens_on", value.listens_on},
+          {"way_back", value.way_back},
+          {"has_address", value.has_address},
+          {"out_rsts", value.out_rsts},
+          {"listen_overflows", value.listen_overflows},
+          {"reverse_path_drops", value.reverse_path_drops}};
+}
 OrderedJson body_of(const PathProbeRequest&) { return OrderedJson::object(); }
 OrderedJson body_of(const PathProbeReply& value) {
   OrderedJson echo_tokens = OrderedJson::array();
@@ -156,6 +170,21 @@ void read(BodyReader& reader, HostReply& value) {
   value.agent_pid = static_cast<int>(reader.integer("agent_pid"));
   value.allow_knobs = reader.boolean("allow_knobs");
   value.knobs_refused_because = reader.text("knobs_refused_because");
+}
+void read(BodyReader&, ClockRequest&) {}
+void read(BodyReader& reader, ClockReply& value) { value.utc_ns = reader.integer("utc_ns"); }
+void read(BodyReader& reader, WitnessRequest& value) {
+  value.client_address = reader.text("client_address");
+  value.address = reader.text("address");
+  value.port = static_cast<std::uint16_t>(reader.integer("port"));
+}
+void read(BodyReader& reader, WitnessReply& value) {
+  value.listens_on = reader.text("listens_on");
+  value.way_back = reader.text("way_back");
+  value.has_address = reader.boolean("has_address");
+  value.out_rsts = reader.integer("out_rsts");
+  value.listen_overflows = reader.integer("listen_overflows");
+  value.reverse_path_drops = reader.integer("reverse_path_drops");
 }
 void read(BodyReader&, PathProbeRequest&) {}
 void read(BodyReader& reader, PathProbeReply& value) {
@@ -228,6 +257,10 @@ Result<T> read_message(const Message& message) {
 // Types of the messages on the wire.
 const char* name_of(const HostRequest&) { return "host_request"; }
 const char* name_of(const HostReply&) { return "host"; }
+const char* name_of(const ClockRequest&) { return "clock_request"; }
+const char* name_of(const ClockReply&) { return "clock"; }
+const char* name_of(const WitnessRequest&) { return "witness_request"; }
+const char* name_of(const WitnessReply&) { return "witness"; }
 const char* name_of(const PathProbeRequest&) { return "path_probe_request"; }
 const char* name_of(const PathProbeReply&) { return "path_probe"; }
 const char* name_of(const MtuRequest&) { return "mtu_request"; }
@@ -271,6 +304,10 @@ bool Codec<T>::matches(const Message& message) {
 
 template struct Codec<HostRequest>;
 template struct Codec<HostReply>;
+template struct Codec<ClockRequest>;
+template struct Codec<ClockReply>;
+template struct Codec<WitnessRequest>;
+template struct Codec<WitnessReply>;
 template struct Codec<PathProbeRequest>;
 template struct Codec<PathProbeReply>;
 template struct Codec<MtuRequest>;
