@@ -5,6 +5,7 @@
 
 #include "bench/core/units.hpp"
 #include "report/diagnose/bus_judges.hpp"
+#include "report/diagnose/cores.hpp"
 #include "report/diagnose/verdicts.hpp"
 
 namespace netbench::report {
@@ -18,11 +19,44 @@ constexpr double kCpuBound = 0.8;
 constexpr double kNodeGain = 1.05;
 
 std::string core_of(Look& look, End end) {
-  const auto core = look.setting(end, "tcp.cpu");
-  return core ? fmt::format("CPU {:.0f}", *core) : "a CPU of the kernel's choice";
+  const auto core = look.setting_text(end, "tcp.cpu");
+  return core && *core != "auto" ? "CPU " + *core : "a CPU of the kernel's choice";
 }
 
-// Where threads ran is known only where they were pinned; an experiment on another core decides.
+/// The CPU that was busiest at an end during the row, with its seconds.
+std::optional<int> busiest_cpu(Look& look, End end) {
+  std::optional<int> found;
+  double most = 0;
+  for (const auto& [key, seconds] : look.totals_below(end, "cpu.")) {
+    const auto cpus =
+        key.ends_with(".busy_s") ? cpus_of(key.substr(4, key.rfind('.') - 4)) : std::vector<int>{};
+    if (cpus.size() == 1 && seconds > most) {
+      found = cpus.front();
+      most = seconds;
+    }
+  }
+  return found;
+}
+
+/// Whether the busiest CPU is one of the card's own node; nothing where that is not known.
+std::optional<bool> ran_near_the_card(Look& look, End end) {
+  const auto near = cpus_of(look.fact_text(end, "if.*.local_cpus").value_or(""));
+  const auto busiest = busiest_cpu(look, end);
+  return near.empty() || !busiest ? std::nullopt
+                                  : std::optional(std::ranges::find(near, *busiest) != near.end());
+}
+
+std::vector<std::string> own_node(const Look& look, End end, const std::optional<double>& node) {
+  const std::string cpus =
+      node ? fmt::format("numactl -N {0:.0f} -m {0:.0f}", *node) : "numactl -N NODE -m NODE";
+  return {fmt::format("on {}: {} netbench agent", look.host_name(end), cpus),
+          fmt::format("pin the interrupts of {} to that node", look.interface(end))};
+}
+
+constexpr const char* kOtherNode =
+    "threads or their memory are on another NUMA node than the card: ";
+
+// Which CPU was busy is a hint; an experiment on a core of the card's node decides.
 Verdict wrong_node(Look& look, End end) {
   const auto nodes = look.fact(end, "numa.node_count");
   if (!nodes) {
@@ -37,18 +71,22 @@ Verdict wrong_node(Look& look, End end) {
       fmt::format("{}: threads on {}, card on node {}", look.host_name(end), core_of(look, end),
                   node ? fmt::format("{:.0f}", *node) : "unknown");
   if (moved == nullptr) {
-    return unknown(where + "; not tried on another core");
+    const auto near = ran_near_the_card(look, end);
+    if (!near) {
+      return unknown(where + "; not tried on another core");
+    }
+    const std::string why =
+        fmt::format("{}; CPU {} was the busiest", where, *busiest_cpu(look, end));
+    return *near ? silent(why)
+                 : milder(fires(Confidence::likely, 0.6, why, kOtherNode + why,
+                                own_node(look, end, node)));
   }
   const std::string why = fmt::format("{}; goodput x {:.2f} on another", where, moved->ratio);
   if (moved->ratio_low < kNodeGain) {
     return silent(why);
   }
-  const std::string cpus =
-      node ? fmt::format("numactl -N {0:.0f} -m {0:.0f}", *node) : "numactl -N NODE -m NODE";
-  return fires(Confidence::confirmed, std::min(1.0, 1 / moved->ratio + 0.2), why,
-               "threads or their memory are on another NUMA node than the card: " + why,
-               {fmt::format("on {}: {} netbench agent", look.host_name(end), cpus),
-                fmt::format("pin the interrupts of {} to that node", look.interface(end))});
+  return fires(Confidence::confirmed, std::min(1.0, 1 / moved->ratio + 0.2), why, kOtherNode + why,
+               own_node(look, end, node));
 }
 
 Verdict translation_at(Look& look, End end) {
@@ -177,12 +215,13 @@ Verdict judge_bus_errors(Look& look) { return either_end(look, bus_errors); }
 Verdict judge_power_saving(Look& look) { return either_end(look, power_saving); }
 
 constexpr std::array kSharedLimit = {Prediction{"more-streams", 0.85, 1.15}};
+constexpr std::array kFarNode = {Prediction{"other-core", kNodeGain}};
 
 constexpr auto kWarning = Severity::warning;
 constexpr auto kInfo = Severity::info;
 
 constexpr std::array kRules = {
-    Rule{"bus.numa", "P01", Scope::stream, Kind::limit, kWarning, judge_node},
+    Rule{"bus.numa", "P01", Scope::stream, Kind::limit, kWarning, judge_node, kFarNode},
     Rule{"bus.slot-full", "P02", Scope::stream, Kind::limit, kWarning, judge_slot_full,
          kSharedLimit},
     Rule{"bus.slot-narrow", "P02", Scope::hosts, Kind::defect, kWarning, judge_narrow_slot},

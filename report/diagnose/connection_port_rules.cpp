@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <sstream>
 
 #include "report/diagnose/attempt.hpp"
 #include "report/diagnose/connection_judges.hpp"
@@ -87,11 +88,36 @@ std::optional<std::string> better_cause(Look& look, Attempt& attempt) {
   if (attempt.number("peer_out_rsts").value_or(0) > 0) {
     return "the peer does answer";
   }
+  if (const auto back = attempt.text("peer_way_back"); back && back->empty()) {
+    return "the peer has no route back";
+  }
   const auto state = attempt.text("neighbour_state");
   if (state && *state == "absent" && attempt.number("netstat.TCPRetransFail").value_or(0) > 0) {
     return "the packets did not leave this host";
   }
   return std::nullopt;
+}
+
+/// Whether the listeners "192.168.1.101:18550 [::]:18550" take what is sent to the address.
+bool is_among(const std::string& address, const std::string& listeners) {
+  std::string one;
+  for (std::istringstream words(listeners); words >> one;) {
+    const bool everywhere = one.starts_with("0.0.0.0") || one.starts_with("[::]:") ||
+                            one == "[::]" || one.starts_with("*");
+    if (everywhere || one == address || one.starts_with(address + ":") ||
+        one.starts_with("[" + address + "]")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The peer was asked, and neither its queues nor its filters nor its routes explain the silence.
+bool is_cleared_by_witness(Attempt& attempt) {
+  return attempt.text("peer_listens_on") && attempt.number("peer_out_rsts") == 0.0 &&
+         attempt.number("peer_listen_overflows") == 0.0 &&
+         attempt.number("peer_reverse_path_drops") == 0.0 &&
+         !attempt.text("peer_way_back").value_or("").empty();
 }
 
 /// A data connection, or a datagram, that did not come though the control connection stands.
@@ -116,11 +142,12 @@ Verdict judge_nothing_listens(Look& look) {
   if ((elapsed && *elapsed >= kAtOnce_ms) || attempt.number("icmp_type")) {
     return silent(attempt.ladder() + "; refused by an ICMP error, not by the port");
   }
-  if (attempt.text("peer_listens_on") || attempt.number("peer_out_rsts") == 0.0) {
+  const auto listens = attempt.text("peer_listens_on");
+  if ((listens && !listens->empty()) || attempt.number("peer_out_rsts") == 0.0) {
     return silent(attempt.ladder() + "; the peer says another cause");
   }
   return fires(
-      Confidence::likely, 0.95, attempt.ladder(),
+      listens ? Confidence::confirmed : Confidence::likely, listens ? 1 : 0.95, attempt.ladder(),
       fmt::format("Nothing listens on port {} of {}.", attempt.port(), attempt.address()),
       attempt.remedy({fmt::format("on the peer: ss -ltn 'sport = :{}'   (on which address; "
                                   "if it listens, a firewall resets)",
@@ -137,11 +164,11 @@ Verdict judge_other_address(Look& look) {
   if (!listens) {
     return unknown("on which address the agent listens can only be seen on the peer");
   }
+  if (listens->empty()) {
+    return silent("nothing listens on that port at all");
+  }
   const std::string why = fmt::format("{}; the agent listens on {}", attempt.ladder(), *listens);
-  const bool here = listens->find(attempt.address()) != std::string::npos ||
-                    listens->starts_with("0.0.0.0") || listens->starts_with("[::]") ||
-                    listens->starts_with("*");
-  if (here) {
+  if (is_among(attempt.address(), *listens)) {
     return silent(why);
   }
   return fires(
@@ -164,6 +191,12 @@ Verdict judge_dropped(Look& look) {
                   attempt.number("syn_retransmits").value_or(0));
   if (state && *state == "unanswered") {
     return silent(why);
+  }
+  if (is_cleared_by_witness(attempt)) {
+    return fires(Confidence::confirmed, 1, why + "; the peer's TCP saw nothing of it",
+                 fmt::format("A firewall between {} and its port {} drops what is sent there.",
+                             attempt.address(), attempt.port()),
+                 open_port(attempt));
   }
   const auto ping = attempt.number("ping_answered");
   const bool direct = state && *state == "reachable" && attempt.number("gateway") != 1.0;
@@ -203,7 +236,9 @@ Verdict judge_reset_by_firewall(Look& look) {
   if (*resets > 0) {
     return silent(fmt::format("the peer itself sent {:.0f} resets", *resets));
   }
-  return fires(Confidence::likely, 1, attempt.ladder() + "; the peer's TCP sent no reset",
+  const bool listens = !attempt.text("peer_listens_on").value_or("").empty();
+  return fires(listens ? Confidence::confirmed : Confidence::likely, 1,
+               attempt.ladder() + "; the peer's TCP sent no reset",
                "A firewall answers with a reset in the peer's name.", open_port(attempt));
 }
 

@@ -23,6 +23,16 @@ bool has_errno(Attempt& attempt, std::initializer_list<int> numbers) {
   return seen && std::ranges::any_of(numbers, [&](int number) { return *seen == number; });
 }
 
+Verdict no_way_back(Attempt& attempt) {
+  const std::string here = attempt.text("local_address").value_or("THIS-HOST");
+  return fires(Confidence::confirmed, 1, attempt.ladder() + "; the peer has no route to " + here,
+               fmt::format("The peer has no route back to {}: a wrong netmask, or a route that is "
+                           "missing there.",
+                           here),
+               {"on the peer: ip -br address; ip route get " + here,
+                "the same prefix length on both hosts"});
+}
+
 }  // namespace
 
 Verdict judge_name(Look& look) {
@@ -134,6 +144,9 @@ Verdict judge_netmask(Look& look) {
   }
   if (attempt.number("ping_answered") == 1.0) {
     return silent(attempt.ladder() + "; ping is answered, so answers come back");
+  }
+  if (const auto back = attempt.text("peer_way_back"); back && back->empty()) {
+    return no_way_back(attempt);
   }
   const auto answers = attempt.number("peer_out_rsts");
   const auto own = look.fact(End::sender, "path.prefix_length");

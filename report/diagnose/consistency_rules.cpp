@@ -178,23 +178,29 @@ Verdict judge_link_settings(Look& look) {
 }
 Verdict judge_platform(Look& look) { return alike(look, is_platform, "platform", build_alike); }
 
+// An offset that is told of one end is from the other's clock: measured over the control channel,
+// it is h1's from h0's.
+Verdict clock_at(Look& look, End end, double offset_s) {
+  const double doubt_s = look.fact(end, "clock.offset_uncertainty_s").value_or(0);
+  const std::string why =
+      fmt::format("{}: clock off by {:.3g} ms{}", look.host_name(end), offset_s * 1e3,
+                  doubt_s > 0 ? fmt::format(", known to {:.2g} ms", doubt_s * 1e3) : "");
+  if (std::abs(offset_s) - doubt_s <= kClockOffset_s) {
+    return silent(why);
+  }
+  return fires(Confidence::likely, 0.1, why,
+               "one-way delays and logs of both hosts do not compare: " + why,
+               {"on both hosts: chronyc tracking   (or timedatectl; one time source for both)"});
+}
+
 Verdict judge_clock(Look& look) {
   std::vector<Verdict> verdicts;
   for (const End end : kEnds) {
-    const auto offset = look.fact(end, "clock.offset_s");
-    const std::string where = look.host_name(end);
-    if (!offset) {
-      verdicts.push_back(unknown(where + ": offset of the clock not read"));
-      continue;
+    if (const auto offset = look.fact(end, "clock.offset_s")) {
+      verdicts.push_back(clock_at(look, end, *offset));
     }
-    const std::string why = fmt::format("{}: clock off by {:.3g} ms", where, *offset * 1e3);
-    verdicts.push_back(std::abs(*offset) <= kClockOffset_s
-                           ? silent(why)
-                           : fires(Confidence::likely, 0.1, why,
-                                   "one-way delays and logs of both hosts do not compare: " + why,
-                                   {fmt::format("on {}: chronyc tracking", where)}));
   }
-  return nearest_of(verdicts, {});
+  return nearest_of(verdicts, "how far the clocks are apart was not measured");
 }
 
 /// What an end's name for the other leads to.

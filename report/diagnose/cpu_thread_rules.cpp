@@ -244,25 +244,27 @@ Verdict judge_memory_bandwidth(Look& look) {
                 "use the memory of the card's own node (numactl -N x -m x)"});
 }
 
+// Spinning spares the sleep of cores and the switch of threads alike: it proves sleep where a core
+// has a state deep enough to explain what it saves.
 Verdict judge_sleep_states(Look& look) {
   constexpr double kFaster = 0.8;
-  if (const Intervention* awake = look.moved("busy-latency")) {
-    const std::string why =
-        fmt::format("round trip x{:.2f} while /dev/cpu_dma_latency was held at 0", awake->ratio);
-    if (awake->ratio > kFaster) {
-      return silent(why);
-    }
-    Verdict verdict = fires(Confidence::likely, 1 - awake->ratio, why,
-                            "cores fall asleep between messages, and waking them is a part of the "
-                            "round trip",
-                            {"tuned-adm profile network-latency", "cpupower idle-set -D 10"});
-    verdict.severity = Severity::warning;
-    return verdict;
+  const Intervention* awake = look.moved("busy-latency");
+  if (awake == nullptr) {
+    return look.setting_text(End::sender, "tcp.wait") == "spin"
+               ? silent("both ends spin, so that their cores stay awake")
+               : either_end(look, sleep_states);
   }
-  if (look.setting_text(End::sender, "tcp.wait") == "spin") {
-    return silent("both ends spin, so that their cores stay awake");
+  const std::string why = fmt::format("round trip x{:.2f} where {}", awake->ratio, awake->change);
+  const Verdict asleep = either_end(look, sleep_states);
+  if (awake->ratio > kFaster || asleep.outcome == Outcome::silent) {
+    return silent(awake->ratio > kFaster ? why : why + ", but " + asleep.why);
   }
-  return either_end(look, sleep_states);
+  Verdict verdict = fires(Confidence::likely, 1 - awake->ratio, why + "; " + asleep.why,
+                          "cores fall asleep between messages, and waking them is a part of the "
+                          "round trip",
+                          {"tuned-adm profile network-latency", "cpupower idle-set -D 10"});
+  verdict.severity = Severity::warning;
+  return verdict;
 }
 
 }  // namespace netbench::report

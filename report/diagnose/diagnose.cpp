@@ -16,6 +16,8 @@ namespace {
 
 /// A bound nearer than this is a hypothesis.
 constexpr double kNear = 0.6;
+/// The class of a full wire: nothing more is to be found out then.
+constexpr std::string_view kFullWire = "L01";
 /// A known wire that is used less than this is worth a question even where no rule fires.
 constexpr double kFullEnough = 0.85;
 
@@ -114,21 +116,22 @@ class Engine {
   void take(Judged judged) {
     const std::string row = judged.row == nullptr ? "" : judged.row->id;
     std::vector<Hypothesis> open;
+    std::vector<Hypothesis> mild;  // limits of level info: tried where nothing worse is open
     for (const Judged::Answer& answer : judged.answers) {
       diagnosis_.trace.push_back(
           {std::string(answer.rule->id), std::string(answer.rule->class_id), row, answer.verdict});
       if (answer.verdict.outcome == Outcome::fires) {
         add(finding_of(answer), answer.verdict.nearness);
-        if (answer.rule->kind == Kind::limit && severity_of(answer) != Severity::info &&
-            answer.verdict.confidence != Confidence::excluded) {
-          open.push_back({answer.rule, &answer.verdict});
+        if (answer.rule->kind == Kind::limit && answer.verdict.confidence != Confidence::excluded) {
+          (severity_of(answer) == Severity::info ? mild : open)
+              .push_back({answer.rule, &answer.verdict});
         }
       } else if (answer.verdict.outcome == Outcome::silent && answer.rule->kind == Kind::limit) {
         ruled_out_.push_back(ruled_out_text(answer));
       }
     }
     if (judged.row != nullptr) {
-      want_experiments(open, *judged.row);
+      want_experiments(open.empty() ? worth_trying(std::move(mild)) : open, *judged.row);
     }
     if (!judged.bounds.empty()) {
       diagnosis_.bounds.push_back({row, std::move(judged.bounds)});
@@ -146,6 +149,15 @@ class Engine {
     }
   }
 
+  /// Mild limits that stand first, unless it is the wire that is full.
+  [[nodiscard]] static std::vector<Hypothesis> worth_trying(std::vector<Hypothesis> mild) {
+    std::ranges::stable_sort(mild, std::ranges::greater{},
+                             [](const Hypothesis& one) { return one.verdict->nearness; });
+    const bool full = !mild.empty() && mild.front().rule->class_id == kFullWire;
+    const bool near = !mild.empty() && mild.front().verdict->nearness >= kNear;
+    return full || !near ? std::vector<Hypothesis>{} : std::move(mild);
+  }
+
   void want_experiments(std::span<const Hypothesis> open, const Measurement& row) {
     const bool settled = std::ranges::any_of(open, [](const Hypothesis& one) {
       return one.verdict->confidence == Confidence::confirmed;
@@ -153,7 +165,7 @@ class Engine {
     if (open.empty() || settled) {
       return;
     }
-    for (Experiment& experiment : deciding(open, row)) {
+    for (Experiment& experiment : deciding(open, row, document_)) {
       const bool done = std::ranges::any_of(document_.interventions, [&](const Intervention& one) {
         return one.id == experiment.id && one.row == experiment.row;
       });

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bench/core/units.hpp"
+#include "report/diagnose/cores.hpp"
 #include "report/diagnose/recipe.hpp"
 
 namespace netbench::report {
@@ -15,11 +16,9 @@ namespace netbench::report {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-/// The interval of fewer pairs is from the least to the largest of them and
-/// says too much.
+/// The interval of fewer pairs is from the least to the largest of them and says too much.
 constexpr std::uint32_t kPairsNeeded = 3;
-/// Changes below this are not told from none (two equal runs on a shared
-/// machine differ by more).
+/// Changes below this are not told from none (two equal runs on a shared machine differ by more).
 constexpr double kNoticeable = 1.10;
 
 std::optional<Experiment> more_streams(std::string_view id, const Measurement& row) {
@@ -106,11 +105,42 @@ std::optional<Experiment> unthrottled(std::string_view id, const Measurement& ro
   return vary(row, id, name + " lifted", {{name, std::string("auto")}});
 }
 
-/// Those that touch one cause alone go first: where two experiments tell as
-/// much, the earlier one is made.
-constexpr std::array<Recipe, 11> kRecipes = {{{"no-read-rate", unthrottled},
+std::string text_of(const ValueMap& values, const std::string& name) {
+  const auto found = values.find(name);
+  const auto* text = found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::string{} : *text;
+}
+
+// A thread that spins is awake when its message comes: neither its core nor the thread is woken.
+std::optional<Experiment> busy_latency(std::string_view id, const Measurement& row) {
+  const std::string now = text_of(row.tunables.effective_initiator, "tcp.wait");
+  if (now.empty() || now == "spin") {
+    return std::nullopt;
+  }
+  return vary(row, id, "both ends spin instead of sleeping until a message comes",
+              {{"tcp.wait", std::string("spin")}});
+}
+
+std::optional<Experiment> other_core(std::string_view id, const Measurement& row,
+                                     const Document& document) {
+  const auto cores = other_cores(document, row);
+  if (!cores) {
+    return std::nullopt;
+  }
+  const std::string now = text_of(row.tunables.effective_initiator, "tcp.cpu");
+  return vary(row, id,
+              fmt::format("threads on CPU {} instead of {}", *cores,
+                          now.empty() || now == "auto" ? "wherever the kernel puts them" : now),
+              {{"tcp.cpu", *cores}});
+}
+
+/// Those that touch one cause alone go first: where two experiments tell as much, the earlier one
+/// is made.
+constexpr std::array<Recipe, 13> kRecipes = {{{"no-read-rate", unthrottled},
                                               {"no-write-rate", unthrottled},
                                               {"nodelay", nodelay},
+                                              {"busy-latency", busy_latency},
+                                              {"other-core", nullptr, other_core},
                                               {"larger-message", larger_message},
                                               {"larger-rcvbuf", larger_rcvbuf},
                                               {"larger-sndbuf", larger_sndbuf},
@@ -129,8 +159,7 @@ bool apart(const Prediction& one, const Prediction& other) {
   return one.at_most < other.at_least || other.at_most < one.at_least;
 }
 
-/// Pairs of hypotheses that the experiment tells apart, then those it would
-/// confirm.
+/// Pairs of hypotheses that the experiment tells apart, then those it would confirm.
 std::pair<int, int> telling(std::span<const Hypothesis> hypotheses, std::string_view experiment) {
   int pairs = 0;
   int alone = 0;
@@ -178,20 +207,25 @@ Experiment vary(const Measurement& row, std::string_view id, std::string change,
   return experiment;
 }
 
-std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row) {
+std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row,
+                                        const Document& document) {
   const auto recipes = recipes_for(row);
   const auto found = std::ranges::find(recipes, id, &Recipe::id);
-  return found == recipes.end() ? std::nullopt : found->make(id, row);
+  if (found == recipes.end()) {
+    return std::nullopt;
+  }
+  return found->make != nullptr ? found->make(id, row) : found->make_on_hosts(id, row, document);
 }
 
-std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses, const Measurement& row) {
+std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses, const Measurement& row,
+                                 const Document& document) {
   std::vector<std::pair<std::pair<int, int>, Experiment>> found;
   for (const Recipe& recipe : recipes_for(row)) {
     const auto worth = telling(hypotheses, recipe.id);
     if (worth.second == 0) {
       continue;
     }
-    if (auto experiment = experiment_on(recipe.id, row)) {
+    if (auto experiment = experiment_on(recipe.id, row, document)) {
       found.emplace_back(worth, std::move(*experiment));
     }
   }

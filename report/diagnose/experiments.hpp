@@ -10,8 +10,9 @@
 namespace netbench::report {
 
 /// The experiment of that id on a row, or nothing where it would change nothing there (its tunable
-/// was asked for already, or has no larger value).
-[[nodiscard]] std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row);
+/// was asked for already, or has no larger value). `document`: the row's, with its hosts.
+[[nodiscard]] std::optional<Experiment> experiment_on(std::string_view id, const Measurement& row,
+                                                      const Document& document);
 
 /// A fired limit of a row, with its rule.
 struct Hypothesis {
@@ -22,7 +23,7 @@ struct Hypothesis {
 /// What would tell these hypotheses of one row apart, most telling first: experiments for which
 /// they predict different outcomes go before those that only one of them predicts.
 [[nodiscard]] std::vector<Experiment> deciding(std::span<const Hypothesis> hypotheses,
-                                               const Measurement& row);
+                                               const Measurement& row, const Document& document);
 
 enum class Shown { not_run, moves, stays, contradicts, undecided };
 

@@ -37,4 +37,7 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_receive_offload(Look& look);
 [[nodiscard]] Verdict judge_coalescing(Look& look);
 
+// link_cable_rules.cpp: what a cable test said.
+[[nodiscard]] Verdict judge_cable_pair(Look& look);
+
 }  // namespace netbench::report

@@ -70,12 +70,16 @@ Verdict offload_off_at(Look& look, End end, const std::string& off) {
                               where, busy ? fmt::format(" ({:.0f} % here)", 100 * *busy) : ""));
   }
   const bool bound = busy.value_or(0) >= kCpuBound;
-  return fires(bound ? Confidence::likely : Confidence::possible, std::min(1.0, busy.value_or(0.6)),
-               where + (bound ? fmt::format(", busiest core {:.0f} %", 100 * *busy) : ""),
-               fmt::format("{} handles every packet by itself: segmentation offload ({}) is off",
-                           device_of(look, end), off),
-               {fmt::format("ethtool -K {}{}{}", look.interface(end), switched_on(off),
-                            software_sums ? " tx on" : "")});
+  Verdict verdict =
+      fires(bound ? Confidence::likely : Confidence::possible, std::min(1.0, busy.value_or(0)),
+            fmt::format("{}, busiest core {}", where,
+                        busy ? fmt::format("{:.0f} %", 100 * *busy) : "not known"),
+            fmt::format("{} handles every packet by itself: segmentation offload ({}) is off",
+                        device_of(look, end), off),
+            {fmt::format("ethtool -K {}{}{}", look.interface(end), switched_on(off),
+                         software_sums ? " tx on" : "")});
+  // Packets cost nothing but CPU: where no core is full, this limits nothing.
+  return bound || !busy ? verdict : milder(std::move(verdict));
 }
 
 /// Cards and paravirtual devices that compute checksums; pairs and bridges pass them on unread.

@@ -172,6 +172,7 @@ constexpr std::array kRules = {
     Rule{"link.other-interface", "L04", kStream, Kind::defect, kWarning, judge_other_interface},
     Rule{"link.bit-errors", "L05", kStream, Kind::defect, kProblem, judge_bit_errors},
     Rule{"link.dim-light", "L05", kHosts, Kind::defect, kWarning, judge_dim_light},
+    Rule{"link.cable-pair", "L05", kHosts, Kind::defect, kProblem, judge_cable_pair},
     Rule{"link.flaps", "L06", kStream, Kind::defect, kProblem, judge_flaps},
     Rule{"link.carrier-history", "L06", kHosts, Kind::note, kInfo, judge_carrier_history},
     Rule{"link.receive-ring", "L07", kStream, Kind::defect, kWarning, judge_receive_ring},

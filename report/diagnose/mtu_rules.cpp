@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "report/diagnose/mtu_judges.hpp"
 #include "report/diagnose/verdicts.hpp"
 
 namespace netbench::report {
@@ -19,9 +20,6 @@ constexpr double kGain = 1.10;
 constexpr double kBackoffs = 2;
 /// What a stream that stands still still counts, in bit/s.
 constexpr double kNoProgress_bps = 1e5;
-/// Smallest interface MTU in which RoCE's largest path MTU of 4096 bytes fits with its headers.
-constexpr double kRoceRoom_bytes = 4200;
-constexpr double kRoceLargest_bytes = 4096;
 
 std::string set_mtu(const Look& look, End end, double bytes) {
   return fmt::format("on {}: ip link set dev {} mtu {:.0f}", look.host_name(end),
@@ -223,61 +221,7 @@ Verdict fragments_at(Look& look, End end) {
        "underlay's"});
 }
 
-Verdict overlay_at(Look& look, End end) {
-  const auto overhead = look.fact(end, "if.*.tunnel_overhead_bytes");
-  const std::string under = look.fact_text(end, "if.*.lower.0").value_or("");
-  if (!look.fact_text(end, "if.*.kind")) {
-    return unknown(fmt::format("{}: its kind was not read", device_of(look, end)));
-  }
-  if (!overhead || under.empty()) {
-    return silent(fmt::format("{} is no tunnel", device_of(look, end)));
-  }
-  const auto own = look.fact(end, "if.*.mtu_bytes");
-  const auto below = look.fact(end, fmt::format("if.{}.mtu_bytes", under));
-  if (!own || !below) {
-    return unknown(fmt::format("{}: the MTU of the tunnel or of {} is not known",
-                               device_of(look, end), under));
-  }
-  const double room = *below - *overhead;
-  const std::string why =
-      fmt::format("{} has MTU {:.0f}; {} carries {:.0f} B less {:.0f} B of header",
-                  device_of(look, end), *own, under, *below, *overhead);
-  if (*own == room) {
-    return silent(why);
-  }
-  Verdict verdict =
-      fires(Confidence::likely, *own > room ? 0.9 : 1 - *own / room, why,
-            *own > room ? "an overlay's packets do not fit its underlay and are cut or lost: " + why
-                        : "an overlay sends smaller packets than its underlay carries: " + why,
-            {set_mtu(look, end, room), "the same on every host of the overlay"});
-  return *own > room || room - *own >= kStandard_bytes ? verdict : milder(std::move(verdict));
-}
-
-Verdict roce_at(Look& look, End end) {
-  const auto devices = fact_names(look, end, "rdma.", ".active_mtu_bytes");
-  for (const std::string& device : devices) {
-    const auto active = look.fact(end, fmt::format("rdma.{}.active_mtu_bytes", device));
-    const auto netdev = look.fact_text(end, fmt::format("rdma.{}.interface", device));
-    const auto mtu =
-        netdev ? look.fact(end, fmt::format("if.{}.mtu_bytes", *netdev)) : std::nullopt;
-    if (active && mtu && *active < kRoceLargest_bytes && *mtu < kRoceRoom_bytes) {
-      const std::string why = fmt::format("{}: path MTU {:.0f}, since {} has MTU {:.0f}", device,
-                                          *active, *netdev, *mtu);
-      return fires(Confidence::confirmed, 0.5, why,
-                   fmt::format("RoCE on {} sends smaller packets than it could: {}",
-                               look.host_name(end), why),
-                   {fmt::format("on {}: ip link set dev {} mtu {:.0f}", look.host_name(end),
-                                *netdev, kRoceRoom_bytes),
-                    "the same at the other end and on the switch"});
-    }
-  }
-  return devices.empty() ? unknown(fmt::format("{}: no RDMA device was read", look.host_name(end)))
-                         : silent(fmt::format("{}: RDMA path MTU fits", look.host_name(end)));
-}
-
 Verdict judge_fragments(Look& look) { return either_end(look, fragments_at); }
-Verdict judge_overlay(Look& look) { return either_end(look, overlay_at); }
-Verdict judge_roce(Look& look) { return either_end(look, roce_at); }
 
 constexpr auto kProblem = Severity::problem;
 constexpr auto kWarning = Severity::warning;
@@ -290,6 +234,7 @@ constexpr std::array kRules = {
     Rule{"mtu.no-progress", "M02", Scope::stream, Kind::defect, kProblem, judge_no_progress},
     Rule{"mtu.black-hole-switched", "M03", Scope::hosts, Kind::defect, kProblem,
          judge_switched_black_hole},
+    Rule{"mtu.switch-port", "M03", Scope::hosts, Kind::defect, kWarning, judge_switch_port},
     Rule{"mtu.ends-differ", "M04", Scope::hosts, Kind::defect, kWarning, judge_ends_differ},
     Rule{"mtu.fragments", "M05", Scope::stream, Kind::defect, kWarning, judge_fragments},
     Rule{"mtu.overlay", "M05", Scope::hosts, Kind::defect, kWarning, judge_overlay},

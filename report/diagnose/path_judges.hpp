@@ -17,6 +17,7 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_shallow_buffer(Look& look);
 [[nodiscard]] Verdict judge_policer(Look& look);
 [[nodiscard]] Verdict judge_random_loss(Look& look);
+[[nodiscard]] Verdict judge_loss_beside_a_shaper(Look& look);
 
 // path_damage_rules.cpp: what it delays, damages or drops on the way back; datagrams.
 [[nodiscard]] Verdict judge_reordering(Look& look);

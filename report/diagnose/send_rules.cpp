@@ -75,10 +75,12 @@ double share_in_flight(Look& look, const Buffer& buffer) {
   return std::min(1.0, *goodput / 8 * trip->smoothed_us * 1e-6 / (kPayload * *buffer.bytes));
 }
 
-/// How far the rate may be above the bound of the buffer: the last super-packet is let in as long
-/// as any room is left (sk_stream_memory_free), which is much of a small buffer.
+/// The last super-packet is let into the buffer as long as any room is left
+/// (sk_stream_memory_free), which is much of a small buffer.
+constexpr double kSuperPacket = 65'536;
+
+/// How far the rate may be above the bound of the buffer.
 double most_of(Look& look, const Buffer& buffer) {
-  constexpr double kSuperPacket = 65'536;
   const double one = kPayload * buffer.bytes.value_or(0) / streams_of(look);
   return one > 0 ? std::max(kBroken, 1.2 * (1 + kSuperPacket / one)) : kBroken;
 }
@@ -104,8 +106,10 @@ std::optional<Verdict> speaks_against_buffer(Look& look, const Buffer& buffer) {
     return silent(fmt::format("the writer was blocked only {} of the time", percent(*blocked)));
   }
   const auto unsent = look.typical(End::sender, "tcp_info.notsent_bytes");
-  const double room = ran_empty(look) ? kUnsentWhenPaced : kUnsent;
-  if (unsent && *unsent > room * buffer.bytes.value_or(1 << 18)) {
+  const double bytes = buffer.bytes.value_or(1 << 18);
+  const double room = ran_empty(look) ? kUnsentWhenPaced * (bytes + kSuperPacket * streams_of(look))
+                                      : kUnsent * bytes;
+  if (unsent && *unsent > room) {
     return silent(fmt::format("{:.0f} kB wait unsent in the buffer: the path is what is slow",
                               *unsent / 1e3));
   }

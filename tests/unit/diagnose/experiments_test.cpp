@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/diagnose/cores.hpp"
 
 namespace netbench::report {
 namespace {
@@ -58,7 +63,7 @@ TEST(Prediction, NeedsPairs) {
 }
 
 TEST(Experiment, VariesOneThingFromWhatTheRowHad) {
-  const auto streams = experiment_on("more-streams", row());
+  const auto streams = experiment_on("more-streams", row(), Document{});
   ASSERT_TRUE(streams);
   EXPECT_EQ(streams->tunables.at("tcp.streams"), Value(std::int64_t{8}));
   EXPECT_EQ(streams->tunables.at("tcp.rcvbuf"), Value(std::int64_t{65536}));
@@ -67,18 +72,77 @@ TEST(Experiment, VariesOneThingFromWhatTheRowHad) {
 }
 
 TEST(Experiment, WithLargerBuffersIsFourTimesWhatWasAskedFor) {
-  EXPECT_EQ(experiment_on("larger-rcvbuf", row())->tunables.at("tcp.rcvbuf"),
+  EXPECT_EQ(experiment_on("larger-rcvbuf", row(), Document{})->tunables.at("tcp.rcvbuf"),
             Value(std::int64_t{4 * 65536}));
-  EXPECT_EQ(experiment_on("larger-sndbuf", row())->tunables.at("tcp.sndbuf"),
+  EXPECT_EQ(experiment_on("larger-sndbuf", row(), Document{})->tunables.at("tcp.sndbuf"),
             Value(std::int64_t{8} << 20));
 }
 
 TEST(Experiment, IsLeftOutWhereItWouldChangeNothing) {
   Measurement large = row();
   large.size_bytes = 8 << 20;
-  EXPECT_FALSE(experiment_on("larger-message", large));
-  EXPECT_FALSE(experiment_on("no-read-rate", row()));
-  EXPECT_FALSE(experiment_on("no such experiment", row()));
+  EXPECT_FALSE(experiment_on("larger-message", large, Document{}));
+  EXPECT_FALSE(experiment_on("no-read-rate", row(), Document{}));
+  EXPECT_FALSE(experiment_on("no such experiment", row(), Document{}));
+}
+
+TEST(Experiment, SpinsWhereARoundTripSleeps) {
+  Measurement sleeping = row();
+  EXPECT_FALSE(experiment_on("busy-latency", sleeping, Document{}));
+  sleeping.tunables.effective_initiator["tcp.wait"] = std::string("block");
+  const auto spinning = experiment_on("busy-latency", sleeping, Document{});
+  ASSERT_TRUE(spinning);
+  EXPECT_EQ(spinning->tunables.at("tcp.wait"), Value(std::string("spin")));
+  sleeping.tunables.effective_initiator["tcp.wait"] = std::string("spin");
+  EXPECT_FALSE(experiment_on("busy-latency", sleeping, Document{}));
+}
+
+/// Two hosts whose runs may use these CPUs.
+Document on_cpus(const char* initiator, const char* responder) {
+  Document document;
+  for (const auto& [key, cpus] : {std::pair("h0", initiator), std::pair("h1", responder)}) {
+    document.hosts[key].interface = "eth0";
+    document.hosts[key].facts = {{"process.cpus_allowed", std::string(cpus), "test", ""}};
+  }
+  return document;
+}
+
+Measurement busy_row() {
+  Measurement busy = row();
+  busy.rounds.resize(1);
+  busy.rounds[0].initiator.counters = {{"cpu.0.busy_s", 5.0}, {"cpu.1.busy_s", 1.0}};
+  busy.rounds[0].responder.counters = {{"cpu.4.busy_s", 5.0}};
+  return busy;
+}
+
+TEST(Experiment, MovesThreadsToTheQuietestOtherCores) {
+  const auto moved_to = experiment_on("other-core", busy_row(), on_cpus("0-3", "4-5"));
+  ASSERT_TRUE(moved_to);
+  // Two streams take two cores where there are two.
+  EXPECT_EQ(moved_to->tunables.at("tcp.cpu"), Value(std::string("2+3:5")));
+}
+
+TEST(Experiment, PrefersCoresOfTheCardsNode) {
+  Document document = on_cpus("0-7", "4-5");
+  document.hosts["h0"].facts.push_back({"if.eth0.local_cpus", std::string("6-7"), "test", ""});
+  EXPECT_EQ(experiment_on("other-core", busy_row(), document)->tunables.at("tcp.cpu"),
+            Value(std::string("6+7:5")));
+}
+
+TEST(Experiment, LeavesThreadsWhereThereIsNoOtherCore) {
+  EXPECT_FALSE(experiment_on("other-core", busy_row(), on_cpus("0", "4")));
+  EXPECT_FALSE(experiment_on("other-core", busy_row(), Document{}));
+  // One end moves, the other stays.
+  EXPECT_EQ(experiment_on("other-core", busy_row(), on_cpus("0-1", "4"))->tunables.at("tcp.cpu"),
+            Value(std::string("1:4")));
+}
+
+TEST(CpuLists, AreReadAsTheKernelWritesThem) {
+  EXPECT_EQ(cpus_of("0-2,8"), (std::vector<int>{0, 1, 2, 8}));
+  EXPECT_EQ(cpus_of("3+5"), (std::vector<int>{3, 5}));
+  EXPECT_TRUE(cpus_of("auto").empty());
+  EXPECT_TRUE(cpus_of("").empty());
+  EXPECT_TRUE(cpus_of("1-").empty());
 }
 
 TEST(Experiments, ThatTellHypothesesApartComeFirst) {
@@ -89,7 +153,7 @@ TEST(Experiments, ThatTellHypothesesApartComeFirst) {
   const Rule shaper{"l", "L16", Scope::stream, Kind::limit, Severity::problem, nullptr, kShaper};
   const Verdict verdict;
   const std::array<Hypothesis, 2> both{{{&window, &verdict}, {&shaper, &verdict}}};
-  const auto found = deciding(both, row());
+  const auto found = deciding(both, row(), Document{});
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].id, "more-streams");
   EXPECT_EQ(found[1].id, "larger-rcvbuf");
