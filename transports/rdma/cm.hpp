@@ -18,7 +18,8 @@
 #include "transports/sdk/address.hpp"
 
 /// Connections made by rdma_cm: needed for iWARP, wanted elsewhere for its own sake. Everything
-/// waits with a deadline and ends within 100 ms of `cancelled`. [control-thread]
+/// waits with a deadline and ends within 100 ms of `cancelled`; but on siw rdma_connect(3) blocks
+/// by itself while the kernel opens the TCP connection. [control-thread]
 namespace netbench::rdma {
 
 struct CmPatience {
@@ -124,6 +125,9 @@ struct CmListener {
 };
 [[nodiscard]] Result<CmListener> listen(CmChannel& channel, QpKind kind,
                                         const sdk::Address& address, int backlog);
+/// As listen(), on every address of this host, IPv6 and IPv4 where it has both: for a responder
+/// that does not know yet which of them the initiator will choose.
+[[nodiscard]] Result<CmListener> listen_anywhere(CmChannel& channel, QpKind kind, int backlog);
 /// Responder: the next connect request (event.id is new). Then create a queue pair on it, post
 /// receives, and accept().
 [[nodiscard]] Result<CmEvent> next_request(CmChannel& channel, const CmPatience& patience);

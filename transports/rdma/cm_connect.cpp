@@ -143,6 +143,19 @@ Result<CmListener> listen(CmChannel& channel, QpKind kind, const sdk::Address& a
   return CmListener{std::move(*id), port};
 }
 
+Result<CmListener> listen_anywhere(CmChannel& channel, QpKind kind, int backlog) {
+  sdk::Address any;
+  any.storage.ss_family = AF_INET6;
+  any.length = sizeof(sockaddr_in6);
+  Result<CmListener> listener = listen(channel, kind, any, backlog);
+  if (!listener) {
+    any.storage.ss_family = AF_INET;
+    any.length = sizeof(sockaddr_in);
+    listener = listen(channel, kind, any, backlog);
+  }
+  return listener;
+}
+
 Result<CmEvent> next_request(CmChannel& channel, const CmPatience& patience) {
   return channel.next_of(nullptr, patience);
 }
@@ -186,7 +199,11 @@ Result<CmEvent> connect(CmChannel& channel, CmId& id, const QueuePair& qp,
                         const CmParameters& parameters, const CmPatience& patience) {
   rdma_conn_param made = parameters_of(parameters, qp);
   if (channel.cm().connect(id.get(), &made) != 0) {
-    return fail_errno("rdma-cm-connect", "rdma_cm connect", errno, "choose `read_depth auto`");
+    const int reason = errno;
+    return reason == ECONNREFUSED  // iWARP drivers tell it at once
+               ? fail_errno("rdma-cm-rejected", "rdma_cm connect: nobody listens there", reason)
+               : fail_errno("rdma-cm-connect", "rdma_cm connect", reason,
+                            "choose `read_depth auto`");
   }
   return expect(channel, id, RDMA_CM_EVENT_ESTABLISHED, "connect", patience);
 }

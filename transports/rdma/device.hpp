@@ -8,13 +8,15 @@
 
 #include "transports/rdma/objects.hpp"
 #include "transports/rdma/result.hpp"
+#include "transports/sdk/address.hpp"
 
 /// A device's port as values, read once through an open context; what both ends exchange.
 namespace netbench::rdma {
 
 /// 16 bytes in network order; IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 using Gid = std::array<std::uint8_t, 16>;
-enum class GidType : std::uint8_t { infiniband = 0, roce_v1 = 1, roce_v2 = 2 };
+/// iwarp: no GID, but an IP address of the port's interface, for rdma_cm.
+enum class GidType : std::uint8_t { infiniband = 0, roce_v1 = 1, roce_v2 = 2, iwarp = 3 };
 enum class GidFamily : std::uint8_t { ipv4, ipv6, link_local };
 enum class LinkLayer : std::uint8_t { unknown = 0, infiniband = 1, ethernet = 2, iwarp = 3 };
 enum class PortState : std::uint8_t { unknown = 0, down = 1, init = 2, armed = 3, active = 4 };
@@ -67,6 +69,9 @@ struct DeviceLimits {
 /// "10.77.0.1", "fe80::1".
 [[nodiscard]] std::string text_of(const Gid& gid);
 [[nodiscard]] bool is_zero(const Gid& gid);
+/// For rdma_cm on one of this host's own RoCE or iWARP entries, or the peer's. Link-local ones lack
+/// the scope, which is this host's interface.
+[[nodiscard]] sdk::Address socket_address(const GidEntry& gid, std::uint16_t port = 0);
 
 /// Reads the port. GIDs whose entry is zero are left out; interfaces' prefixes come from
 /// getifaddrs(3), types and interfaces from the verbs call or, with older libraries, from sysfs

@@ -59,7 +59,7 @@ GidEntry read_gid(Reader& reader) {
   GidEntry gid;
   gid.index = reader.u32();
   reader.raw(gid.address);
-  gid.type = read_enum(reader, GidType::roce_v2);
+  gid.type = read_enum(reader, GidType::iwarp);
   gid.interface = read_name(reader);
   gid.prefix_bits = reader.u8();
   if (gid.prefix_bits > 128) {

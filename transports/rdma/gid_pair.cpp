@@ -146,10 +146,6 @@ std::optional<Failure> unlike_layers(const GidOffer& first, const GidOffer& seco
                     " is " + name_of(second.port.link_layer),
                 "choose ports of one kind");
   }
-  if (layer == LinkLayer::iwarp) {
-    return fail(NB_FAILED, "rdma-needs-cm", "iWARP connects by rdma_cm alone",
-                "use `connect rdma_cm`");
-  }
   return std::nullopt;
 }
 

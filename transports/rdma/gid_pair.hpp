@@ -39,9 +39,9 @@ struct GidPair {
 /// The best pair of one type and family: RoCE v2 before v1; a common subnet before mere
 /// routability; IPv4 before IPv6; then the lowest indices. Link-local GIDs, and RoCE v1 without a
 /// common subnet, only where `same_link` says that both are on one L2 (a resolved neighbour, say)
-/// or both ends ask for the index. On InfiniBand a common subnet prefix comes first. Errors:
-/// `rdma-no-gid-pair` with both tables in short and what to do; `rdma-link-layers-differ`;
-/// `rdma-needs-cm` on iWARP.
+/// or both ends ask for the index. On InfiniBand a common subnet prefix comes first. On iWARP it is
+/// a pair of IP addresses, for rdma_cm. Errors: `rdma-no-gid-pair` with both tables in short and
+/// what to do; `rdma-link-layers-differ`.
 [[nodiscard]] Result<GidPair> choose_gid_pair(const GidOffer& first, const GidOffer& second,
                                               bool same_link = false);
 

@@ -67,7 +67,7 @@ std::string refusal(const Rail& rail, const RailWish& wish) {
   if (state.verdict == Verdict::failed) {
     return state.message;
   }
-  return rail.port.gids.empty() ? "it has no GID" : "";
+  return rail.port.gids.empty() ? "it has no GID, or no address" : "";
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::string rail_name(const PortDescription& port) {
 }
 
 const char* name_of(GidType type) {
-  static constexpr std::array kNames = {"InfiniBand", "RoCE v1", "RoCE v2"};
+  static constexpr std::array kNames = {"InfiniBand", "RoCE v1", "RoCE v2", "iWARP"};
   return kNames[static_cast<std::size_t>(type)];
 }
 

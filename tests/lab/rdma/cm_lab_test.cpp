@@ -56,7 +56,7 @@ class Cm : public ::testing::TestWithParam<QpKind> {
 
   void respond() {
     const QpKind kind = GetParam();
-    const CmListener listener = take(listen(channel_, kind, address_of_host("LAB_IP"), 4));
+    const CmListener listener = take(listen_anywhere(channel_, kind, 4));
     exchange("port", {static_cast<std::uint8_t>(listener.port & 0xff),
                       static_cast<std::uint8_t>(listener.port >> 8)});
     const CmEvent request = take(next_request(channel_, patience()));

@@ -24,10 +24,12 @@ void finish(const End& end, ibv_send_wr request, ibv_sge piece) {
 TEST(RdmaLab, DescribesThePortAndPassesPreflight) {
   const VerbsTable table = verbs();
   const End end = End::make(table, QpKind::rc);
-  EXPECT_EQ(end.rail.port.link_layer, LinkLayer::ethernet);
+  const bool iwarp = variable("LAB_RDMA") == "siw";
+  EXPECT_EQ(end.rail.port.link_layer, iwarp ? LinkLayer::iwarp : LinkLayer::ethernet);
   EXPECT_EQ(end.rail.port.state, PortState::active);
   EXPECT_EQ(end.rail.port.active_mtu_bytes, 1024U);  // of an interface with 1500
-  EXPECT_GE(end.rail.port.gids.size(), 3U);
+  ASSERT_EQ(end.rail.port.gids.size(), 3U);          // link-local, IPv4, IPv6
+  EXPECT_EQ(end.rail.port.gids[0].interface, "eth0");
   const std::vector<Check> checks = preflight({kMemoryBytes, &end.rail.port});
   EXPECT_TRUE(require(checks)) << require(checks).error().message();
   for (const Check& check : checks) {
@@ -36,11 +38,12 @@ TEST(RdmaLab, DescribesThePortAndPassesPreflight) {
   printf("  %s\n", table_in_short(end.rail.port).c_str());
 }
 
-TEST(RdmaLab, ChoosesTheIpv4GidsOfOneSubnetOnBothHosts) {
+TEST(RdmaLab, ChoosesTheIpv4AddressesOfOneSubnetOnBothHosts) {
   const VerbsTable table = verbs();
   End end = End::make(table, QpKind::rc);
   end.introduce();
-  EXPECT_EQ(end.gids.reason, "RoCE v2, IPv4, same subnet");
+  const bool iwarp = variable("LAB_RDMA") == "siw";
+  EXPECT_EQ(end.gids.reason, iwarp ? "iWARP, IPv4, same subnet" : "RoCE v2, IPv4, same subnet");
   EXPECT_EQ(text_of(end.gids.first.address), variable("LAB_IP"));
   EXPECT_EQ(text_of(end.gids.second.address), variable("LAB_PEER_IP"));
 }

@@ -182,6 +182,27 @@ TEST(Cm, ListensOnAPortOfTheSystemsChoice) {
   EXPECT_EQ(refused.error().slug(), "rdma-cm-bind");
 }
 
+TEST(Cm, ListensOnIpv4WhereThereIsNoIpv6) {
+  Bench bench;
+  CmChannel channel = take(CmChannel::create(bench.cm));
+  EXPECT_EQ(take(listen_anywhere(channel, QpKind::rc, 4)).port, 40123);
+  EXPECT_EQ(std::ranges::count(bench.fake.calls, "bind_addr"), 1);
+  bench.fake.failing = "bind_addr";
+  bench.fake.sys_errno = EAFNOSUPPORT;
+  EXPECT_FALSE(listen_anywhere(channel, QpKind::rc, 4));
+  EXPECT_EQ(std::ranges::count(bench.fake.calls, "bind_addr"), 3);
+}
+
+TEST(Cm, TellsARefusalThatComesAtOnce) {
+  Bench bench;
+  CmChannel channel = take(CmChannel::create(bench.cm));
+  CmId id = take(CmId::create(channel, QpKind::rc));
+  bench.fake.failing = "connect";
+  bench.fake.sys_errno = ECONNREFUSED;
+  EXPECT_EQ(connect(channel, id, bench.endpoint.qp, {}, bench.patience()).error().slug(),
+            "rdma-cm-rejected");
+}
+
 TEST(Cm, HasNoUnreliableConnections) {
   Bench bench;
   CmChannel channel = take(CmChannel::create(bench.cm));

@@ -71,13 +71,24 @@ TEST(PortDescription, HasItsGidsFromSysfsWhereTheLibraryIsOlder) {
   EXPECT_EQ(described->gids[1], entry(2, "10.77.0.1", 0, GidType::roce_v2, "eth7"));
 }
 
-TEST(PortDescription, OfIwarpIsToldByTheTransportAndNotTheLinkLayer) {
-  FakeDevice spec = device("siw0");
+TEST(PortDescription, OfIwarpHasTheAddressesOfTheInterfaceWithItsMac) {
+  Tree tree;
+  tree.file("sys/class/net/eth9/address", "52:54:00:77:00:01\n")
+      .file("sys/class/net/lo/address", "00:00:00:00:00:07\n");
+  FakeDevice spec = device("siw0", {{0, {0, 0, 0, 0, 0, 7}, GidType::infiniband, "", 0}});
   spec.iwarp = true;
   FakeVerbs fake({spec});
   const VerbsTable verbs = fake.table();
   const Context context = take(Context::open(verbs, "siw0"));
-  EXPECT_EQ(take(describe_port(context, 1)).link_layer, LinkLayer::iwarp);
+  const PortDescription port = take(describe_port(context, 1, tree.root()));
+  EXPECT_EQ(port.link_layer, LinkLayer::iwarp);
+  ASSERT_FALSE(port.gids.empty());
+  EXPECT_EQ(port.gids[0], entry(0, "127.0.0.1", 8, GidType::iwarp, "lo"));
+}
+
+TEST(SocketAddress, IsOfTheEntrysFamily) {
+  EXPECT_EQ(socket_address(entry(0, "10.77.0.2"), 9).text(), "10.77.0.2:9");
+  EXPECT_EQ(socket_address(entry(0, "fd77::2"), 9).text(), "[fd77::2]:9");
 }
 
 TEST(PortDescription, OfAnOldLibraryWithoutALinkLayerIsInfiniband) {

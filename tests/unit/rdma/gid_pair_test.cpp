@@ -161,10 +161,16 @@ TEST(GidPair, OfUnlikeLinkLayersIsRefused) {
   EXPECT_EQ(pair.error().slug(), "rdma-link-layers-differ");
 }
 
-TEST(GidPair, OfIwarpIsNone) {
-  GidOffer host = lab_host("1");
-  host.port.link_layer = LinkLayer::iwarp;
-  EXPECT_EQ(choose_gid_pair(host, host).error().slug(), "rdma-needs-cm");
+TEST(GidPair, OfIwarpIsAPairOfAddresses) {
+  GidOffer first =
+      offer({entry(0, "10.77.0.1", 24, GidType::iwarp), entry(1, "fe80::1", 64, GidType::iwarp)});
+  GidOffer second =
+      offer({entry(0, "fe80::2", 64, GidType::iwarp), entry(1, "10.77.0.2", 24, GidType::iwarp)});
+  first.port.link_layer = second.port.link_layer = LinkLayer::iwarp;
+  const auto pair = choose_gid_pair(first, second);
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->reason, "iWARP, IPv4, same subnet");
+  EXPECT_EQ(socket_address(pair->second, 40123).text(), "10.77.0.2:40123");
 }
 
 TEST(GidPair, OnInfinibandNeedsNoInterfaceAndPrefersOneSubnet) {
