@@ -13,7 +13,7 @@ LACP = "mode 802.3ad lacp_rate fast lacp_active on"
 
 def one_member(rng: random.Random, mode: str, direction: str) -> Setup:
     """Two hosts have one pair of hardware addresses: the hash of layer 2 has one value."""
-    streams = rng.choice((4, 6, 8))
+    streams = rng.choice((4, 5, 6))
     return run_of(*bonds(f"{mode} xmit_hash_policy layer2"), peer=BOND_FAR, direction=direction,
                   tcp__streams=str(streams), shown={"bond": mode, "streams": str(streams)})
 
@@ -79,7 +79,8 @@ def dealt_in_turn(rng: random.Random) -> Setup:
 BONDS_NEVER = ("B02", "B03", "B04", "B05")
 
 CASES = (
-    guest_case("B01-xor-layer2", ("B01",), lambda rng: one_member(rng, "mode balance-xor", "forward"),
+    guest_case("B01-xor-layer2", ("B01",),
+               lambda rng: one_member(rng, "mode balance-xor", "forward"),
                never=BONDS_NEVER, any_load=True),
     guest_case("B01-xor-reverse", ("B01",),
                lambda rng: one_member(rng, "mode balance-xor", "reverse"),

@@ -22,7 +22,8 @@ for _ in range(int(sys.argv[1])):
 print("ready", flush=True)
 time.sleep(600)
 """
-TRACK = "table inet lab {\n chain in { type filter hook input priority 0; ct state invalid drop; }\n}\n"
+TRACK = ("table inet lab {\n chain in { type filter hook input priority 0; "
+         "ct state invalid drop; }\n}\n")
 
 
 def vlan(host: str, number: int, mtu: int = 1500) -> Step:

@@ -7,13 +7,14 @@ import random
 
 from .build import SENDER, delay, mbit, percent, shell
 from .case import Setup
-from .guest_words import arriving, guest_case, policed, returning, run_of, slow_rate
+from .guest_words import TRIALS, arriving, guest_case, policed, returning, run_of, slow_rate
 
 
 def lost(rng: random.Random, direction: str) -> Setup:
     share, wait = percent(rng, 0.6, 2), delay(rng, 5, 10)
     return run_of(arriving(direction, f"delay {wait} loss {share}% limit 10000"),
-                  direction=direction, budget="5s", shown={"loss": f"{share} %", "delay": wait})
+                  direction=direction, budget="5s", trials=TRIALS,
+                  shown={"loss": f"{share} %", "delay": wait})
 
 
 def delayed(rng: random.Random) -> Setup:
@@ -55,11 +56,12 @@ def remote_queue(rng: random.Random, direction: str) -> Setup:
     rate = slow_rate(rng)
     packets = rng.randint(60, 120)
     return run_of(arriving(direction, f"rate {rate}mbit limit {packets}"), direction=direction,
-                  budget="3s", shown={"rate": f"{rate} Mb/s", "queue": f"{packets} packets"})
+                  budget="3s", trials=TRIALS,
+                  shown={"rate": f"{rate} Mb/s", "queue": f"{packets} packets"})
 
 
 def shallow(rng: random.Random) -> Setup:
-    rate, packets, wait = slow_rate(rng), rng.randint(8, 14), delay(rng, 8, 15)
+    rate, packets, wait = slow_rate(rng), rng.randint(10, 16), delay(rng, 18, 28)
     return run_of(arriving("forward", f"rate {rate}mbit limit {packets}"),
                   returning("forward", f"delay {wait} limit 1000"), budget="5s",
                   shown={"rate": f"{rate} Mb/s", "queue": f"{packets} packets", "delay": wait})
@@ -82,7 +84,7 @@ def own_netem(rng: random.Random, direction: str) -> Setup:
     rate = mbit(rng, 5, 15)
     return run_of(shell(SENDER[direction], f"tc qdisc add dev eth0 root netem rate {rate}mbit "
                                            "limit 200"), direction=direction,
-                  shown={"rate": f"{rate} Mb/s"})
+                  trials=TRIALS, shown={"rate": f"{rate} Mb/s"})
 
 
 CASES = (

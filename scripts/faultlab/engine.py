@@ -149,6 +149,7 @@ def judge_again(programs: Programs, cases: Iterable[Case], seed: int,
             findings, problem = programs.diagnose(path), ""
         except LabError as error:
             findings, problem = [], str(error)
-        results.append(Result(case, drawn(case, seed), tuple(verdict.claims(findings, case.ambient)),
-                              verdict.noted(findings), problem, waits=waits, wait=wait))
+        claims = tuple(verdict.claims(findings, case.ambient))
+        results.append(Result(case, drawn(case, seed), claims, verdict.noted(findings), problem,
+                              waits=waits, wait=wait))
     return results

@@ -1,5 +1,5 @@
-"""The iWARP driver siw, which Debian's kernel is built without: this one module is compiled from the
-same kernel's source and headers."""
+"""The iWARP driver siw, which Debian's kernel is built without: this one module is compiled from
+the same kernel's source and headers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def build(sysroot: Sysroot) -> None:
         if sysroot.has_siw:
             return
         if not shutil.which("gcc") or not shutil.which("make"):
-            raise LabError("siw is compiled here and needs gcc and make: run scripts/packages build")
+            raise LabError("siw is compiled here, which needs gcc and make: run scripts/packages "
+                           "build")
         with tempfile.TemporaryDirectory(prefix="rdma-lab-siw-") as scratch:
             _install(sysroot, _compile(sysroot, Path(scratch)))
 
@@ -34,8 +35,8 @@ def _compile(sysroot: Sysroot, work: Path) -> Path:
     for package in sorted(work.glob("*.deb")):
         run(["dpkg-deb", "-x", package, work])
     source = work / f"usr/src/linux-source-{version}.tar.xz"
-    run(["tar", "-xJf", source, "-C", work, "--strip-components=1", f"linux-source-{version}/{DRIVER}"],
-        timeout_s=300)
+    run(["tar", "-xJf", source, "-C", work, "--strip-components=1",
+         f"linux-source-{version}/{DRIVER}"], timeout_s=300)
     headers = work / f"usr/src/linux-headers-{sysroot.kernel}"
     makefile = headers / "Makefile"
     makefile.write_text(makefile.read_text().replace("/usr/src/", f"{work}/usr/src/"))
