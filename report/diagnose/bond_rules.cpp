@@ -17,6 +17,8 @@ constexpr double kSeveralFlows = 4;
 constexpr double kMemberFull = 0.90;
 /// Reordered segments of those sent, above what other causes make.
 constexpr double kReordered = 1e-3;
+/// Before path.remote-bottleneck: the queue of the one member that carries all (measured: 0.95).
+constexpr double kBeforeItsQueue = 0.97;
 /// Before path.reordering (0.9), which is what this does.
 constexpr double kBeforeReordering = 0.95;
 
@@ -86,7 +88,7 @@ Verdict hash_at(Look& look, End end, const std::string& bond) {
   const auto share = busiest_share(look, end, members);
   if (flows >= kSeveralFlows && share && *share > kOneMember) {
     const std::string why = fmt::format("{}, {:.0f} % of the bytes on one", where, 100 * *share);
-    return fires(Confidence::likely, 0.9, why,
+    return fires(Confidence::likely, kBeforeItsQueue, why,
                  "the bond's hash puts all flows on one member: " + why, {hash_remedy(bond)});
   }
   if (flows < kSeveralFlows && near && *near >= kMemberFull) {
