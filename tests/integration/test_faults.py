@@ -7,17 +7,18 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from testbed import REPOSITORY, netbench_binary, require_root
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from faultlab import build, report, score, table, verdict  # noqa: E402
+from faultlab import build, engine, report, score, table, verdict  # noqa: E402
 from faultlab.case import Case, Setup, drawn  # noqa: E402
-from faultlab.run import pair_words  # noqa: E402
+from faultlab.run import Outcome, pair_words  # noqa: E402
 
-FEW = "W01-forward,L16-reverse,C02,C04,healthy-000"
+FEW = "C01,C13,tree-slow-link"  # one of each kind that needs no traffic: CI runs a subset besides
 
 
 def setUpModule() -> None:
@@ -46,6 +47,35 @@ def row(wait_s: float, threads: int = 1, cpu_s: float = 1) -> dict[str, Any]:
     receiving = {"recv.elapsed_s": 5.0 * threads, "recv.wait_s": wait_s / 2, "recv.cpu_s": cpu_s / 2,
                  "recv.threads": threads}
     return {"rounds": [{"counters": {"initiator": {}, "responder": receiving}}] * 2}
+
+
+class Patience(unittest.TestCase):
+    """An engine whose runs are scripted: the class that each names, in turn."""
+
+    def run_cases(self, named: list[str], patience: engine.Patience) -> list[score.Result]:
+        told = iter(named)
+
+        class Scripted(engine.Engine):
+            def _once(self, *_: Any) -> Outcome:
+                return Outcome({"findings": [finding(next(told))]})
+
+        case = Case("case", ("W01",), lambda _: Setup())
+        with tempfile.TemporaryDirectory() as folder:
+            lab = Scripted(None, 1, Path(folder), None, None, patience)  # type: ignore[arg-type]
+            return lab.run([case, case], 1)
+
+    def test_looks_again_at_the_end_at_what_came_out_wrong(self) -> None:
+        results = self.run_cases(["Q04", "W01", "W01"], engine.Patience(second_look=True))
+        self.assertEqual([one.passed for one in results], [True, True])
+        self.assertEqual([len(one.earlier) for one in results], [1, 0])
+
+    def test_looks_once_more_and_not_oftener(self) -> None:
+        results = self.run_cases(["Q04", "W01", "Q01"], engine.Patience(second_look=True))
+        self.assertEqual([one.passed for one in results], [False, True])
+
+    def test_begins_nothing_when_the_time_is_up(self) -> None:
+        results = self.run_cases([], engine.Patience(seconds=0))
+        self.assertEqual([one.problem for one in results], ["not run: the time was up"] * 2)
 
 
 class Drawing(unittest.TestCase):
@@ -95,6 +125,15 @@ class Table(unittest.TestCase):
     def test_says_which_beginning_fits_no_case(self) -> None:
         with self.assertRaisesRegex(ValueError, "X99"):
             table.chosen(1, "all", ["W01", "X99"])
+
+
+    def test_has_every_family_of_faults_in_the_part_for_ci(self) -> None:
+        chosen = table.chosen(1, "ci", [])
+        for family in table.FAMILIES:
+            named = {case.name for case in family.CASES}
+            self.assertTrue(any(case.name in named for case in chosen), family.__name__)
+        self.assertEqual({case.kind for case in chosen}, {"single", "mix", "healthy"})
+        self.assertFalse(any(case.guest for case in chosen))
 
 
 class Reading(unittest.TestCase):
@@ -160,6 +199,23 @@ class Scoring(unittest.TestCase):
         single, _, quiet = score.bars([void, late])
         self.assertEqual((single.reached, single.of), (1, 1))
         self.assertEqual((quiet.reached, quiet.of, quiet.met), (1, 2, False))
+
+    def test_forgives_what_was_right_at_the_second_look_but_nothing_wrongly_confirmed(self) -> None:
+        right = [result("W01", finding("W01"))] * 20
+        late = replace(right[0], earlier=(result("W01", finding("Q04")),))
+        self.assertTrue(all(bar.met for bar in score.bars([*right, late], second_look=True)))
+        wrong = replace(result("W01", finding("Q04")), earlier=(result("W01"),))
+        self.assertFalse(score.bars([*right, wrong], second_look=True)[0].met)
+        confirmed = replace(right[0], earlier=(result("W01", finding("Q04", "confirmed")),))
+        self.assertFalse(score.bars([*right, confirmed], second_look=True)[1].met)
+
+    def test_judges_nothing_where_there_was_no_time(self) -> None:
+        left_out = score.Result(Case("case", ("W01",), lambda _: Setup()), Setup(), tries=0,
+                                problem="not run: the time was up")
+        self.assertTrue(left_out.void)
+        bars = score.bars([result("W01", finding("W01")), left_out], second_look=True)
+        self.assertTrue(all(bar.met for bar in bars))
+        self.assertFalse(score.bars([left_out], second_look=True)[-1].met)
 
     def test_meets_a_bar_at_its_rate_exactly(self) -> None:
         self.assertTrue(score.Bar("", 19, 20, 0.95).met)
