@@ -118,15 +118,16 @@ struct CmOptions {
 };
 [[nodiscard]] Result<void> set_options(CmId& id, const CmOptions& options);
 
-/// Responder: an id that listens on `address` with a port of the system's choice.
+/// Responder: listens on a port of the system's choice.
 struct CmListener {
-  CmId id;
+  std::vector<CmId> ids;   // one, or one of each address family
   std::uint16_t port = 0;  // for the blob
 };
 [[nodiscard]] Result<CmListener> listen(CmChannel& channel, QpKind kind,
                                         const sdk::Address& address, int backlog);
-/// As listen(), on every address of this host, IPv6 and IPv4 where it has both: for a responder
-/// that does not know yet which of them the initiator will choose.
+/// As listen(), on every address of this host, of IPv4 and IPv6 where it has both: for a responder
+/// that does not know yet which of them the initiator will choose. Each family has an id of its
+/// own: iWARP drivers refuse IPv4 on an IPv6 one (seen with siw).
 [[nodiscard]] Result<CmListener> listen_anywhere(CmChannel& channel, QpKind kind, int backlog);
 /// Responder: the next connect request (event.id is new). Then create a queue pair on it, post
 /// receives, and accept().

@@ -100,18 +100,43 @@ Result<void> set_byte(CmId& id, int name, const std::optional<std::uint8_t>& val
   return {};
 }
 
-/// The same address without a port.
-sdk::Address without_port(sdk::Address address) {
+sdk::Address with_port(sdk::Address address, std::uint16_t port) {
   if (address.family() == AF_INET) {
-    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = 0;
+    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = htons(port);
   } else {
-    reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = 0;
+    reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port = htons(port);
   }
   return address;
 }
 
+sdk::Address any_of(sa_family_t family) {
+  sdk::Address any;
+  any.storage.ss_family = family;
+  any.length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  return any;
+}
+
 sockaddr* mutable_of(sdk::Address& address) {
   return address.length > 0 ? reinterpret_cast<sockaddr*>(&address.storage) : nullptr;
+}
+
+/// For its own address family alone, so that both may have the same port.
+Result<CmId> listening_id(CmChannel& channel, QpKind kind, sdk::Address address, int backlog) {
+  Result<CmId> id = CmId::create(channel, kind);
+  if (!id) {
+    return id;
+  }
+  int alone = 1;
+  const CmTable& cm = channel.cm();
+  if (cm.set_option(id->get(), RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &alone, sizeof alone) != 0 ||
+      cm.bind_addr(id->get(), mutable_of(address)) != 0) {
+    return fail_errno("rdma-cm-bind", "binding rdma_cm to " + address.text(), errno,
+                      "does an RDMA device lie on the interface with this address?");
+  }
+  if (cm.listen(id->get(), backlog) != 0) {
+    return fail_errno("rdma-cm-listen", "listening with rdma_cm on " + address.text(), errno);
+  }
+  return id;
 }
 
 }  // namespace
@@ -127,31 +152,25 @@ Result<void> set_options(CmId& id, const CmOptions& options) {
 
 Result<CmListener> listen(CmChannel& channel, QpKind kind, const sdk::Address& address,
                           int backlog) {
-  Result<CmId> id = CmId::create(channel, kind);
+  Result<CmId> id = listening_id(channel, kind, with_port(address, 0), backlog);
   if (!id) {
     return Failure(id.error());
   }
-  sdk::Address local = without_port(address);
-  if (channel.cm().bind_addr(id->get(), mutable_of(local)) != 0) {
-    return fail_errno("rdma-cm-bind", "binding rdma_cm to " + address.text(), errno,
-                      "does an RDMA device lie on the interface with this address?");
-  }
-  if (channel.cm().listen(id->get(), backlog) != 0) {
-    return fail_errno("rdma-cm-listen", "listening with rdma_cm on " + address.text(), errno);
-  }
-  const std::uint16_t port = ntohs(channel.cm().get_src_port(id->get()));
-  return CmListener{std::move(*id), port};
+  CmListener listener;
+  listener.port = ntohs(channel.cm().get_src_port(id->get()));
+  listener.ids.push_back(std::move(*id));
+  return listener;
 }
 
 Result<CmListener> listen_anywhere(CmChannel& channel, QpKind kind, int backlog) {
-  sdk::Address any;
-  any.storage.ss_family = AF_INET6;
-  any.length = sizeof(sockaddr_in6);
-  Result<CmListener> listener = listen(channel, kind, any, backlog);
+  Result<CmListener> listener = listen(channel, kind, any_of(AF_INET), backlog);
   if (!listener) {
-    any.storage.ss_family = AF_INET;
-    any.length = sizeof(sockaddr_in);
-    listener = listen(channel, kind, any, backlog);
+    return listen(channel, kind, any_of(AF_INET6), backlog);
+  }
+  Result<CmId> second =
+      listening_id(channel, kind, with_port(any_of(AF_INET6), listener->port), backlog);
+  if (second) {
+    listener->ids.push_back(std::move(*second));
   }
   return listener;
 }
@@ -175,7 +194,7 @@ Result<void> accept(CmChannel& channel, CmId& id, const QueuePair& qp,
 
 Result<void> resolve(CmChannel& channel, CmId& id, const sdk::Address& local,
                      const sdk::Address& peer, const CmPatience& patience) {
-  sdk::Address source = local.length > 0 ? without_port(local) : local;
+  sdk::Address source = local.length > 0 ? with_port(local, 0) : local;
   sdk::Address destination = peer;
   const std::string way = "to " + peer.text();
   if (channel.cm().resolve_addr(id.get(), mutable_of(source), mutable_of(destination),

@@ -175,6 +175,7 @@ TEST(Cm, ListensOnAPortOfTheSystemsChoice) {
   const auto listener = listen(channel, QpKind::rc, peer(), 4);
   ASSERT_TRUE(listener);
   EXPECT_EQ(listener->port, 40123);
+  EXPECT_EQ(listener->ids.size(), 1U);
   bench.fake.failing = "bind_addr";
   bench.fake.sys_errno = ENODEV;
   const auto refused = listen(channel, QpKind::rc, peer(), 4);
@@ -182,15 +183,24 @@ TEST(Cm, ListensOnAPortOfTheSystemsChoice) {
   EXPECT_EQ(refused.error().slug(), "rdma-cm-bind");
 }
 
-TEST(Cm, ListensOnIpv4WhereThereIsNoIpv6) {
+TEST(Cm, ListensAnywhereWithAnIdOfEachFamilyOnOnePort) {
   Bench bench;
   CmChannel channel = take(CmChannel::create(bench.cm));
-  EXPECT_EQ(take(listen_anywhere(channel, QpKind::rc, 4)).port, 40123);
-  EXPECT_EQ(std::ranges::count(bench.fake.calls, "bind_addr"), 1);
+  const CmListener listener = take(listen_anywhere(channel, QpKind::rc, 4));
+  EXPECT_EQ(listener.ids.size(), 2U);
+  EXPECT_EQ(bench.fake.bound, (std::vector<std::string>{"0.0.0.0:0", "[::]:40123"}));
+  EXPECT_EQ(std::ranges::count(bench.fake.calls, "set_option 2"), 2);
+}
+
+TEST(Cm, ListensAnywhereOnTheFamilyThatThereIs) {
+  Bench bench;
+  CmChannel channel = take(CmChannel::create(bench.cm));
+  bench.fake.absent_family = AF_INET6;
+  EXPECT_EQ(take(listen_anywhere(channel, QpKind::rc, 4)).ids.size(), 1U);
+  bench.fake.absent_family = AF_INET;
+  EXPECT_EQ(take(listen_anywhere(channel, QpKind::rc, 4)).ids.size(), 1U);
   bench.fake.failing = "bind_addr";
-  bench.fake.sys_errno = EAFNOSUPPORT;
-  EXPECT_FALSE(listen_anywhere(channel, QpKind::rc, 4));
-  EXPECT_EQ(std::ranges::count(bench.fake.calls, "bind_addr"), 3);
+  EXPECT_EQ(listen_anywhere(channel, QpKind::rc, 4).error().slug(), "rdma-cm-bind");
 }
 
 TEST(Cm, TellsARefusalThatComesAtOnce) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "transports/rdma/verbs_table.hpp"
+#include "transports/sdk/address.hpp"
 #include "transports/sdk/sockets.hpp"
 
 namespace netbench::rdma::testing {
@@ -28,7 +29,14 @@ class FakeCm {
     table.destroy_event_channel = &destroy_event_channel;
     table.create_id = &create_id;
     table.destroy_id = &destroy_id;
-    table.bind_addr = [](rdma_cm_id*, sockaddr*) { return answer("bind_addr"); };
+    table.bind_addr = [](rdma_cm_id*, sockaddr* address) {
+      if (address->sa_family == current()->absent_family) {
+        errno = EAFNOSUPPORT;
+        return -1;
+      }
+      current()->bound.push_back(sdk::copy_address(address, sizeof(sockaddr_in6)).text());
+      return answer("bind_addr");
+    };
     table.resolve_addr = [](rdma_cm_id*, sockaddr*, sockaddr*, int) {
       return answer("resolve_addr");
     };
@@ -75,6 +83,8 @@ class FakeCm {
   std::string failing;  // this call fails with `sys_errno`
   int sys_errno = 0;
   std::vector<std::string> calls;
+  std::vector<std::string> bound;
+  int absent_family = AF_UNSPEC;  // bind_addr() has no such addresses
   rdma_conn_param parameters{};
   int live = 0;  // ids and channels not given back
   int unacknowledged = 0;
