@@ -10,6 +10,7 @@
 
 #include "bench/core/units.hpp"
 #include "report/render/format.hpp"
+#include "report/render/layers.hpp"
 
 namespace netbench::report {
 
@@ -230,6 +231,11 @@ void add_mtu(const Document& document, Texts& texts) {
                               verdict({base, other})));
 }
 
+void add_layers(const Document& document, Texts& texts) {
+  const Texts layers = layer_texts(document);
+  texts.insert(texts.end(), layers.begin(), layers.end());
+}
+
 void add_loss(const Document& document, Texts& texts) {
   double lost = 0;
   double dropped = 0;
@@ -271,8 +277,8 @@ void add_failures(const Document& document, Texts& texts) {
 
 std::vector<std::string> plain_summary(const Document& document) {
   Texts texts;
-  for (const auto add : {add_bandwidth, add_latency, add_message_rate, add_buffers, add_mtu,
-                         add_loss, add_failures}) {
+  for (const auto add : {add_bandwidth, add_latency, add_message_rate, add_layers, add_buffers,
+                         add_mtu, add_loss, add_failures}) {
     add(document, texts);
   }
   return texts;
