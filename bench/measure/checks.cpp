@@ -4,6 +4,7 @@
 #include <optional>
 #include <variant>
 
+#include "bench/facts/rdma_wire_check.hpp"
 #include "bench/facts/wire_check.hpp"
 
 namespace netbench::measure {
@@ -53,7 +54,19 @@ double arrived_payload(const EndRecord& end) {
   return datagrams > 0 ? received * (1 + dropped / datagrams) : received;
 }
 
+/// A card's traffic passes the interface's counters by: its port counts it.
+std::optional<facts::WireCheck> check_rdma(const End& end) {
+  const double payload = counter(end.record, "payload.received_bytes");
+  const auto counted =
+      facts::rdma_bytes(end.record.counters, end.host.interface, is_ipv6(end.host));
+  return counted && payload >= kLeastPayloadBytes ? facts::check_rdma_wire(payload, *counted)
+                                                  : std::nullopt;
+}
+
 std::optional<facts::WireCheck> check_end(const End& end, const CheckContext& context) {
+  if (context.transport == "verbs") {
+    return check_rdma(end);
+  }
   facts::PacketHeaders headers;
   headers.link_bytes =
       facts::counted_link_header_bytes(interface_kind(end.host), end.host.interface == "lo");

@@ -12,7 +12,7 @@ struct CheckContext {
   const HostInfo& initiator;
   const HostInfo& responder;
   bool same_machine = false;  // both ends share the interface's counters
-  std::string transport;      // decides the headers: udp or TCP
+  std::string transport;      // decides the headers: udp or TCP; verbs: the RDMA port's counters
 };
 
 /// Compares the payload of both ends with their interfaces' counters, and looks for load that is

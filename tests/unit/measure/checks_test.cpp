@@ -44,6 +44,23 @@ TEST(CheckRound, FlagsPayloadThatTheInterfaceDidNotCount) {
   EXPECT_TRUE(scene.round.flags.contains("wire_disagreement"));
 }
 
+TEST(CheckRound, TakesTheRdmaPortsBytesForVerbs) {
+  Scene scene(1e9);
+  scene.round.responder.counters["rdma.mlx5_0.port_rcv_data"] = 2.6e8;  // words of 4 bytes
+  scene.round.responder.counters["rdma.mlx5_0.port_rcv_packets"] = 1e6;
+  scene.round.responder.counters["if.eth0.rx_bytes"] = 5e6;  // a card's traffic passes it by
+  scene.check("verbs");
+  ASSERT_TRUE(scene.round.wire_disagreement.has_value());
+  EXPECT_EQ(*scene.round.wire_disagreement, 0);
+  EXPECT_TRUE(scene.round.flags.empty());
+}
+
+TEST(CheckRound, SaysNothingOfVerbsWithoutAPortThatCounts) {
+  Scene scene(1e9);
+  scene.check("verbs");
+  EXPECT_FALSE(scene.round.wire_disagreement.has_value());
+}
+
 TEST(CheckRound, FlagsForeignTrafficOnTheInterface) {
   Scene scene(1e9);
   scene.round.responder.counters["if.eth0.rx_bytes"] *= 1.2;
