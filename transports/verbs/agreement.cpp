@@ -1,9 +1,30 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "transports/verbs/endpoint.hpp"
 
 namespace netbench::verbs {
+
+namespace {
+
+/// Packets that the interface does not carry never complete, and some devices try for ever.
+void require_path_mtu(const std::optional<std::int64_t>& wanted, const rdma::PortDescription& mine,
+                      const rdma::PortDescription& theirs) {
+  const bool smaller_here = mine.active_mtu_bytes <= theirs.active_mtu_bytes;
+  const rdma::PortDescription& least = smaller_here ? mine : theirs;
+  if (wanted && least.active_mtu_bytes > 0 && *wanted > least.active_mtu_bytes) {
+    throw sdk::invalid(
+        "path_mtu",
+        std::to_string(*wanted) + " B is more than the active path MTU of " +
+            (smaller_here ? "" : "the peer's ") + rdma::rail_name(least) + ", " +
+            std::to_string(least.active_mtu_bytes) + " B",
+        "raise the MTU of its interface, or ask for " + std::to_string(least.active_mtu_bytes));
+  }
+}
+
+}  // namespace
 
 void Endpoint::agree(const rdma::EndAddress& peer) {
   const bool initiator = options_.role == NB_INITIATOR;
@@ -13,6 +34,7 @@ void Endpoint::agree(const rdma::EndAddress& peer) {
   // The same on both ends: the initiator's table is always the first.
   const rdma::GidPair pair = rdma::take(rdma::choose_gid_pair(first, second));
   agreement_.gids = initiator ? pair : pair.swapped();
+  require_path_mtu(options_.path_mtu, port_, peer.offer.port);
   agreement_.path_mtu = rdma::choose_path_mtu(port_, peer.offer.port, options_.path_mtu);
   agreement_.reads_out =
       rdma::read_depth(limits_.max_reads_out, peer.max_reads_in, options_.read_depth);

@@ -38,7 +38,7 @@ std::int64_t limited(std::int64_t wanted, std::int64_t limit, const char* why, s
   return std::min(wanted, limit);
 }
 
-constexpr const char* kBecauseOfMemory = "messages under way are kept to 16 MiB";
+constexpr const char* kBecauseOfMemory = "messages under way are kept to 8 MiB";
 constexpr const char* kBecauseOfDevice = "the most the device or the peer has room for";
 
 void plan_sends(const Options& options, const DepthLimits& limits, Depths& depths) {

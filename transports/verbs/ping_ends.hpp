@@ -70,7 +70,7 @@ class CompletionPing {
  public:
   CompletionPing(const PingParts& parts, const Patience& patience) noexcept
       : parts_(parts),
-        waiter_(*parts.queue, parts.channel),
+        waiter_(parts.queue, parts.channel),
         patience_(patience),
         sampler_(parts.compare_every) {}
 

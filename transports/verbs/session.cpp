@@ -133,8 +133,10 @@ void Session::become_ready(const rdma::EndAddress& peer) {
   }
   chosen_ = carrier(in_order && theirs.in_order);
   endpoint_.make_rings(peer, chosen_);
-  // Once more: nobody sends before both have their rings.
-  (void)side_.exchange({}, deadline_);
+  // Nobody sends before both have their rings.
+  const auto numbers =
+      exchange_numbers(std::array{std::uint64_t{endpoint_.depths().depth}}, deadline_);
+  peer_depth_ = numbers.empty() ? 1 : std::max<std::uint64_t>(numbers[0], 1);
 }
 
 void Session::tell_failure(const sdk::Error& error) noexcept {
@@ -235,6 +237,12 @@ sdk::Error Session::error_of(const LoopFailure& failure) const {
 }
 
 sdk::Error Session::stalled() const {
+  if (!options_.reliable() && !options_.is_stream()) {
+    return {NB_TIMED_OUT, "verbs-message-lost",
+            operation() + ": no answer: a message was lost, and qp " +
+                kQpChoices[static_cast<std::size_t>(options_.qp)].name + " sends none again",
+            "measure with qp rc, or look for loss on the path: --transport udp counts it"};
+  }
   return {NB_TIMED_OUT, "verbs-stalled",
           operation() + ": nothing completed for " +
               std::to_string(stall_limit_ns(options_) / 1'000'000'000) + " s, and no error came",

@@ -75,6 +75,8 @@ class Session {
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
   [[nodiscard]] Op chosen() const { return chosen_; }
+  /// Slots that the peer's sends go round in.
+  [[nodiscard]] std::uint64_t peer_depth() const { return peer_depth_; }
 
  private:
   void meet(const nb_blob& peer);
@@ -93,6 +95,7 @@ class Session {
   std::optional<Token> token_;  // responder's
   std::vector<std::uint8_t> blob_;
   Op chosen_ = Op::write;
+  std::uint64_t peer_depth_ = 1;
   bool connected_ = false;
 };
 

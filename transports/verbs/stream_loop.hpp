@@ -62,9 +62,9 @@ inline constexpr int kPollBatch = 16;
 template <Op kOp, Duty kDuty, bool kReliable, Wait kWait>
 class StreamLoop {
  public:
-  StreamLoop(std::span<LaneRings> lanes, Waiter<kWait> waiter, rdma::CompletionQueue& queue,
+  StreamLoop(std::span<LaneRings> lanes, Waiter<kWait> waiter, ibv_cq* queue,
              StreamCounts& counts) noexcept
-      : lanes_(lanes), waiter_(waiter), queue_(queue.get()), counts_(&counts) {}
+      : lanes_(lanes), waiter_(waiter), queue_(queue), counts_(&counts) {}
 
   /// Until it is told to leave; a loop that only posts leaves once drained. False on a failure.
   [[nodiscard]] bool run(const StreamOrders& orders) noexcept {

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "transports/verbs/session.hpp"
 #include "transports/verbs/stream_threads.hpp"
@@ -36,8 +37,8 @@ std::uint64_t read_word(const std::byte* memory, std::size_t offset) {
 
 /// How the receiving end knows what it has, in the order of Op.
 constexpr std::array kCounted = {
-    "the sender writes its progress behind the data at least every millisecond, and the receiver "
-    "reads it in its memory",
+    "the receiver reads the sequences in its memory (below 8 B: what the sender writes behind the "
+    "data every millisecond)",
     "the receiver counts completions",
     "the receiver counts completions",
     "the receiver reads, and counts completions",
@@ -60,6 +61,7 @@ class StreamSession final : public Session {
 
  private:
   [[nodiscard]] std::uint64_t received() const;
+  [[nodiscard]] std::uint64_t written(std::size_t lane) const;
   [[nodiscard]] std::uint64_t sent() const;
   [[nodiscard]] Sample sample() const;
   [[nodiscard]] Sample sample_at_arrival() const;
@@ -77,8 +79,9 @@ class StreamSession final : public Session {
   std::string method_;
   std::optional<StreamThreads> threads_;
   std::optional<std::uint64_t> peer_received_;  // of what this end's memory was read for
-  std::uint64_t peer_depth_ = 1;
-  std::atomic<std::uint64_t> lost_{0};
+  mutable std::vector<std::atomic<std::uint64_t>> newest_;  // of each lane, plain writes
+  std::atomic<std::uint64_t> lost_{0};                      // of what the peer sent
+  std::atomic<std::uint64_t> missing_{0};  // of those, counted as written until compared
   bool check_failed_ = false;
   bool ended_ = false;
   std::uint64_t last_count_ = 0;
@@ -104,6 +107,7 @@ void StreamSession::describe_method() {
 
 void StreamSession::connected() {
   describe_method();
+  newest_ = std::vector<std::atomic<std::uint64_t>>(options().lanes());
   threads_.emplace(endpoint(), life());
   if (options().two_sided() && options().is_target()) {
     threads_->start();  // what the peer sends must find receives from its first message on
@@ -120,12 +124,37 @@ std::uint64_t StreamSession::received() const {
   if (!options().is_target()) {
     return 0;
   }
-  const std::size_t word = options().atomic() ? Layout::kCellOffset : Layout::kToldOffset;
   std::uint64_t sum = 0;
   for (std::size_t lane = 0; lane < options().lanes(); ++lane) {
-    sum += read_word(endpoint().lane_memory(lane), word);
+    sum += options().atomic() ? read_word(endpoint().lane_memory(lane), Layout::kCellOffset)
+                              : written(lane);
   }
-  return sum - lost_;
+  return sum - missing_;
+}
+
+/// Plain writes that are in the memory of a lane: the newest sequence there, or what the peer told.
+/// Messages arrive in order and go round in the slots, so that the next one either follows the
+/// newest, or is some laps further.
+std::uint64_t StreamSession::written(std::size_t lane) const {
+  const std::byte* memory = endpoint().lane_memory(lane);
+  const std::uint64_t told = read_word(memory, Layout::kToldOffset);
+  const Layout& layout = endpoint().layout();
+  if (layout.message_bytes < sizeof(std::uint64_t)) {
+    return told;
+  }
+  std::atomic<std::uint64_t>& seen = newest_[lane];
+  std::uint64_t newest = std::max(told, seen.load(std::memory_order_relaxed));
+  while (true) {
+    const auto slot = static_cast<std::uint32_t>(newest % peer_depth());
+    const std::uint64_t found =
+        rdma::peek_sequence(memory + layout.in_message(slot), layout.message_bytes);
+    if (found <= newest || (found - 1) % peer_depth() != slot) {
+      break;
+    }
+    newest = found;
+  }
+  seen.store(newest, std::memory_order_relaxed);
+  return newest;
 }
 
 std::uint64_t StreamSession::sent() const {
@@ -246,13 +275,14 @@ void StreamSession::check_target(std::size_t lane) {
   const Layout& layout = endpoint().layout();
   const std::size_t bytes = layout.message_bytes;
   const std::uint64_t total = read_word(endpoint().lane_memory(lane), Layout::kToldOffset);
-  const std::uint64_t lap = peer_depth_;
+  const std::uint64_t lap = peer_depth();
   for (std::uint64_t sequence = total > lap ? total - lap + 1 : 1; sequence <= total; ++sequence) {
     const auto slot = static_cast<std::uint32_t>((sequence - 1) % lap);
     std::byte* message = endpoint().lane_memory(lane) + layout.in_message(slot);
     DataFault fault{true, rdma::carried(sequence, bytes), rdma::stamped(message, bytes), {}};
     if (!options().reliable() && fault.found_sequence != fault.expected_sequence) {
       ++lost_;
+      ++missing_;
       continue;
     }
     fault.body = rdma::compare_pattern(body_of(message, bytes), options().seed);
@@ -265,12 +295,10 @@ void StreamSession::check_target(std::size_t lane) {
 
 void StreamSession::finish(TimePoint deadline) {
   drain(deadline);
-  const std::array mine = {sent(), std::uint64_t{endpoint().depths().depth}};
-  const auto theirs = exchange_numbers(mine, deadline);
-  if (theirs.size() != 2) {
+  const auto theirs = exchange_numbers(std::array{sent()}, deadline);
+  if (theirs.size() != 1) {
     throw sdk::Error(NB_FAILED, "verbs-bad-message", "the peer's message is not one of verbs");
   }
-  peer_depth_ = std::max<std::uint64_t>(theirs[1], 1);
   if (options().receives_payload() && options().op != Op::read) {
     await_arrivals(theirs[0], deadline);
   }

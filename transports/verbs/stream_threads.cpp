@@ -16,7 +16,7 @@ class RunnerOf final : public StreamRunner {
  public:
   template <class W>
   RunnerOf(Group& group, W waiter, StreamCounts& counts)
-      : loop_(group.rings, waiter, *group.queue, counts) {}
+      : loop_(group.rings, waiter, group.queue->get(), counts) {}
   bool run(const StreamOrders& orders) noexcept override { return loop_.run(orders); }
   const LoopFailure& failure() const noexcept override { return loop_.failure(); }
 
@@ -28,7 +28,7 @@ template <Op kOp, Duty kDuty, bool kReliable, Wait kWait>
 std::unique_ptr<StreamRunner> make_runner(Group& group, StreamCounts& counts) {
   rdma::CompletionChannel* channel = group.channel ? &*group.channel : nullptr;
   return std::make_unique<RunnerOf<StreamLoop<kOp, kDuty, kReliable, kWait>>>(
-      group, Waiter<kWait>(*group.queue, channel), counts);
+      group, Waiter<kWait>(&*group.queue, channel), counts);
 }
 
 using MakeRunner = std::unique_ptr<StreamRunner> (*)(Group&, StreamCounts&);

@@ -112,7 +112,7 @@ inline constexpr std::array kTunableRows = {
                           .workloads = kStreams}),
     sdk::row(sdk::Integer{.name = "tx_depth",
                           .help = "work requests under way on each queue pair; auto: 128, less "
-                                  "where all messages under way would exceed 64 MiB",
+                                  "where all messages under way would exceed 8 MiB",
                           .unit = NB_UNIT_COUNT,
                           .scale = NB_SCALE_POWER_OF_TWO,
                           .allows_auto = true,
@@ -123,7 +123,7 @@ inline constexpr std::array kTunableRows = {
     sdk::row(sdk::Integer{.name = "rx_depth",
                           .help =
                               "receives posted on each queue pair (send, write_imm); auto: 512, "
-                              "less where their buffers would exceed 64 MiB",
+                              "less where their buffers would exceed 8 MiB",
                           .unit = NB_UNIT_COUNT,
                           .scale = NB_SCALE_POWER_OF_TWO,
                           .allows_auto = true,

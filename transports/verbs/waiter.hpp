@@ -15,8 +15,9 @@ namespace netbench::verbs {
 template <Wait kWait>
 class Waiter {
  public:
-  Waiter(rdma::CompletionQueue& queue, rdma::CompletionChannel* channel) noexcept
-      : queue_(&queue), channel_(channel) {}
+  /// Both may be null where it only polls.
+  Waiter(rdma::CompletionQueue* queue, rdma::CompletionChannel* channel) noexcept
+      : queue_(queue), channel_(channel) {}
 
   /// Completions came.
   void busy() noexcept { spinning_since_ns_ = 0; }
