@@ -147,10 +147,24 @@ class OneHost(unittest.TestCase):
         for secret in ("nb-a", "nb-b", *ADDRESSES.values()):
             self.assertNotRegex(done.stdout, rf"\b{re.escape(secret)}\b")
 
+    def test_spares_the_cable_that_leads_to_the_peer(self) -> None:
+        with Testbed() as bed:
+            done = bed.run("a", [netbench_binary(), "doctor", "--cable-test", "eth0",
+                                 "--towards", "192.168.1.101"], check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("eth0 leads to 192.168.1.101: its cable is not tested", done.stderr)
+        self.assertNotIn("goes down", done.stderr)
+
+    def test_says_that_a_virtual_cable_cannot_be_tested(self) -> None:
+        with Testbed() as bed:
+            done = bed.run("a", [netbench_binary(), "doctor", "--cable-test", "eth0"], check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("error[no-cable-test]", done.stderr)
+
     def test_refuses_what_makes_no_sense(self) -> None:
         for words in (("--root", "/nowhere"), ("--peer", "self", "--root", "/"),
                       ("--towards", "gpu02"), ("--towards", "10.0.0.1", "10.0.0.2"),
-                      ("--lldp", "soon"), ("--peer",), ("--json", "/nowhere/facts.json"),
+                      ("--lldp", "soon"), ("--peer",), ("--cable-test", "eth0", "--peer", "self"), ("--json", "/nowhere/facts.json"),
                       ("--peer", ""), ("--peer", "127.0.0.1:99999"), ("--interface", "")):
             done = doctor(*words)
             self.assertEqual(done.returncode, 2, words)
@@ -241,7 +255,7 @@ class Examples(unittest.TestCase):
     def test_of_the_help_are_understood(self) -> None:
         text = doctor("--help").stdout.split("Examples:")[1]
         found = [shlex.split(line) for line in text.splitlines() if "netbench doctor" in line]
-        self.assertEqual(len(found), 5)
+        self.assertEqual(len(found), 6)
         for words in found:
             options = words[words.index("doctor") + 1:]
             done = doctor(*options, "--help")

@@ -112,6 +112,36 @@ class Port(FaultCase):
         self.assert_failed(outcome, "connect-denied")
 
 
+class Witness(FaultCase):
+    """The same agent answers at a second address, and says what it saw at the first."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        second = ["192.168.1.201/24", "dev", "eth0"]
+        self.bed.run("b", ["ip", "addr", "add", *second])
+        self.addCleanup(self.bed.run, "b", ["ip", "addr", "del", *second])
+
+    def first_finding(self, slug: str) -> tuple[str, str]:
+        outcome = pair(self.bed, "--insecure", "--witness", "192.168.1.201", *SHORT)
+        self.assert_failed(outcome, slug)
+        finding = outcome.document["findings"][0]
+        return finding["class_id"], finding["confidence"]
+
+    def test_tells_a_reset_of_the_firewall_from_a_closed_port(self) -> None:
+        agent(self.bed)
+        self.firewall("b", f"ip daddr 192.168.1.101 tcp dport {PORT} reject with tcp reset")
+        self.assertEqual(self.first_finding("peer-refused"), ("C03c", "confirmed"))
+
+    def test_tells_an_agent_bound_elsewhere_from_none(self) -> None:
+        agent(self.bed, "--bind", "192.168.1.201")
+        self.assertEqual(self.first_finding("peer-refused"), ("C07", "confirmed"))
+
+    def test_confirms_that_packets_are_dropped_before_the_peers_tcp(self) -> None:
+        agent(self.bed)
+        self.firewall("b", f"ip daddr 192.168.1.101 tcp dport {PORT} drop")
+        self.assertEqual(self.first_finding("peer-dropped"), ("C02", "confirmed"))
+
+
 class Key(FaultCase):
     def test_that_the_agent_does_not_have_is_unknown(self) -> None:
         keys = [self.bed.scratch / name for name in ("unknown-a.key", "unknown-b.key")]
