@@ -59,7 +59,7 @@ class Sysroot:
         """LabError, with the remedy, where setup has not been run."""
         if not self.complete:
             raise LabError(f"the virtual machines' packages are not in {self.cache}: run "
-                           "scripts/rdma-lab setup (about 120 MB to fetch, 650 MB of disk)")
+                           "scripts/rdma-lab setup (about 140 MB to fetch, 650 MB of disk)")
 
     def words(self, program: str, *arguments: str, name: str = "") -> list[str]:
         """The command that runs a program of the packages with the packages' libraries. name: what
