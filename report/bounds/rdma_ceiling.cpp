@@ -50,8 +50,10 @@ End end_of(const HostInfo& host, const ValueMap& effective) {
 
 /// The GID in use: its address and type by its index in the rail's table.
 std::string gid_text(const End& end, const std::string& what) {
-  const auto index = end.set("gid_index");
-  return index ? text_of(end.fact(fmt::format("gid.{:.0f}.{}", *index, what))) : std::string{};
+  const auto number = end.set("gid_index");
+  const std::string index =
+      number ? fmt::format("{:.0f}", *number) : text_of(setting(end.effective, "gid_index"));
+  return text_of(end.fact(fmt::format("gid.{}.{}", index, what)));
 }
 
 RdmaWire wire_of(const End& end) {

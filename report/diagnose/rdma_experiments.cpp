@@ -53,10 +53,21 @@ std::optional<Experiment> relaxed_ordering(std::string_view id, const Measuremen
               {{"verbs.relaxed_ordering", wanted}});
 }
 
-/// "near": the plug-in places buffers and threads at the card.
-std::optional<Experiment> near_node(std::string_view id, const Measurement& row) {
-  return vary(row, id, "buffers and threads on the card's own node",
-              {{"verbs.numa", std::string("auto")}});
+/// Buffers on the node of the initiator's card.
+std::optional<Experiment> near_node(std::string_view id, const Measurement& row,
+                                    const Document& document) {
+  const auto host = document.hosts.find("h0");
+  const Fact* node =
+      host == document.hosts.end()
+          ? nullptr
+          : find_fact(host->second,
+                      fmt::format("rdma.{}.numa_node", text_in_effect(row, "verbs.device")));
+  const auto* number = node == nullptr ? nullptr : std::get_if<std::int64_t>(&node->value);
+  return number == nullptr || in_effect(row, "verbs.numa") == *number
+             ? std::nullopt
+             : std::optional(vary(row, id,
+                                  fmt::format("buffers on node {}, where the card is", *number),
+                                  {{"verbs.numa", *number}}));
 }
 
 std::optional<Experiment> write_instead_of_read(std::string_view id, const Measurement& row) {
@@ -87,7 +98,7 @@ std::optional<Experiment> other_connect(std::string_view id, const Measurement& 
 /// Those that touch one cause alone go first.
 constexpr std::array<Recipe, 8> kRecipes = {{{"write-instead-of-read", write_instead_of_read},
                                              {"relaxed-ordering", relaxed_ordering},
-                                             {"near-node", near_node},
+                                             {"near-node", nullptr, near_node},
                                              {"larger-path-mtu", larger_path_mtu},
                                              {"traffic-class", traffic_class},
                                              {"other-connect", other_connect},

@@ -40,7 +40,7 @@ bool is_silence(const Error& error) {
   const auto completion = completion_of(error);
   return completion == Completion::retry_exceeded || completion == Completion::response_timeout ||
          begins(error, {"visit-deadline", "no-progress", "rdma-timeout", "rdma-no-completion",
-                        "verbs-deadline", "verbs-timeout"});
+                        "verbs-stalled", "verbs-message-lost", "verbs-peer-silent"});
 }
 
 Verdict another_error(const Error& error) { return silent("the row ended with " + error.slug); }
@@ -55,20 +55,43 @@ std::optional<double> asked(Look& look, const std::string& name) {
                            : std::optional(static_cast<double>(*number));
 }
 
+/// The index of the GID table that was asked for at an end: "3", or "1:3" of initiator and
+/// responder.
+std::optional<std::string> asked_gid(const Look& look, End end) {
+  const auto& requested = look.row()->tunables.requested;
+  const auto found = requested.find("verbs.gid_index");
+  if (found == requested.end()) {
+    return std::nullopt;
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&found->second)) {
+    return std::to_string(*number);
+  }
+  const auto* text = std::get_if<std::string>(&found->second);
+  if (text == nullptr || *text == "auto") {
+    return std::nullopt;
+  }
+  const auto colon = text->find(':');
+  const bool initiator = (end == End::sender) != (look.row()->direction == Direction::reverse);
+  return colon == std::string::npos ? *text
+         : initiator                ? text->substr(0, colon)
+                                    : text->substr(colon + 1);
+}
+
 std::string way(const Look& look) {
   return fmt::format("from {} to {}", look.host_name(End::sender), look.host_name(End::receiver));
 }
 
 std::vector<std::string> roce_firewall(Look& look) {
   const std::string host = look.host_name(End::receiver);
-  return {fmt::format("on {}: nft insert rule inet filter input udp dport 4791 accept, or "
-                      "firewall-cmd --add-port=4791/udp (software RDMA passes the host's firewall, "
-                      "cards do not)",
-                      host),
-          "on the way: access lists and security groups for UDP 4791, both ways",
-          fmt::format("the route and the neighbour on the GID's own interface: ip route get PEER "
-                      "oif {}",
-                      look.interface(End::sender))};
+  return {
+      fmt::format("on {}, by what manages its rules: firewall-cmd --add-port=4791/udp, ufw allow "
+                  "4791/udp, or nft insert rule FAMILY TABLE CHAIN udp dport 4791 accept "
+                  "(software RDMA passes the host's firewall, cards do not)",
+                  host),
+      "on the way: access lists and security groups for UDP 4791, both ways",
+      fmt::format("the route and the neighbour on the GID's own interface: ip route get PEER "
+                  "oif {}",
+                  look.interface(End::sender))};
 }
 
 bool refuses(Look& look, End end) {
@@ -189,7 +212,7 @@ Verdict judge_rdma_gids_do_not_fit(Look& look) {
                  {error.remedy.empty() ? "--verbs.gid_index auto" : error.remedy,
                   "give both interfaces an address of one family in one subnet, RoCE v2 at both"});
   }
-  const auto index = asked(look, "verbs.gid_index");
+  const auto index = asked_gid(look, End::sender);
   if (!is_silence(error) && !begins(error, {"rdma-qp-", "rdma-no-address-handle"})) {
     return another_error(error);
   }
@@ -197,12 +220,13 @@ Verdict judge_rdma_gids_do_not_fit(Look& look) {
     return judge_rdma_gid_pair(look);
   }
   const auto text = [&](End end, const char* what) {
-    return rail_text(look, end, rail_of(look, end), fmt::format("gid.{:.0f}.{}", *index, what));
+    return rail_text(look, end, rail_of(look, end),
+                     fmt::format("gid.{}.{}", asked_gid(look, end).value_or(""), what));
   };
   const auto near = text(End::sender, "address");
   const auto far = text(End::receiver, "address");
   const std::string why =
-      fmt::format("index {:.0f} is {} {} on {} and {} {} on {}", *index,
+      fmt::format("index {} is {} {} on {} and {} {} on {}", *index,
                   near.value_or("not in use"), text(End::sender, "type").value_or(""),
                   look.host_name(End::sender), far.value_or("not in use"),
                   text(End::receiver, "type").value_or(""), look.host_name(End::receiver));
@@ -255,7 +279,7 @@ Verdict judge_rdma_went_down(Look& look) {
   const Error& error = error_of(look);
   const bool gone = completion_of(error) == Completion::device_failed ||
                     begins(error, {"rdma-device-", "rdma-port-down", "rdma-port-error",
-                                   "rdma-port-failed", "rdma-async"});
+                                   "rdma-port-failed", "verbs-device-gone"});
   double downs = 0;
   for (const End end : kEnds) {
     const auto count = rdma_count(look, end, {M::link_downs});
@@ -284,6 +308,30 @@ Verdict judge_rdma_not_available(Look& look) {
   }
   return fires(Confidence::confirmed, 1, error.slug, "RDMA cannot be used here: " + error.message,
                {error.remedy.empty() ? "rdma link; ls -l /dev/infiniband" : error.remedy});
+}
+
+Verdict judge_rdma_peer_gone(Look& look) {
+  const Error& error = error_of(look);
+  const auto completion = completion_of(error);
+  const bool gone = begins(error, {"verbs-peer-closed", "rdma-cm-disconnected"}) ||
+                    completion == Completion::flushed || completion == Completion::remote_abort;
+  return gone
+             ? fires(Confidence::likely, 0.9, error.slug,
+                     "the other end went away or failed first: " + error.message,
+                     {"see the other end's own error and its program's log: was it killed, did its "
+                      "device fail?"})
+             : another_error(error);
+}
+
+Verdict judge_rdma_wrong_contents(Look& look) {
+  const Error& error = error_of(look);
+  return begins(error, {"verbs-data-mismatch"})
+             ? fires(Confidence::confirmed, 1, error.slug,
+                     "messages arrived with wrong contents: " + error.message,
+                     {"--verbs.relaxed_ordering off, and compare; the card's firmware may force "
+                      "relaxed ordering: mlxconfig -d DEVICE q | grep PCI_WR_ORDERING",
+                      "then memory and PCIe errors of both hosts"})
+             : another_error(error);
 }
 
 Verdict judge_rdma_no_route(Look& look) {

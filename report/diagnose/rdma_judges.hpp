@@ -68,6 +68,8 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_rdma_failed_receiver(Look& look);
 [[nodiscard]] Verdict judge_rdma_went_down(Look& look);
 [[nodiscard]] Verdict judge_rdma_not_available(Look& look);
+[[nodiscard]] Verdict judge_rdma_peer_gone(Look& look);
+[[nodiscard]] Verdict judge_rdma_wrong_contents(Look& look);
 [[nodiscard]] Verdict judge_rdma_no_route(Look& look);
 [[nodiscard]] Verdict judge_rdma_memory_refused(Look& look);
 [[nodiscard]] Verdict judge_rdma_failed(Look& look);

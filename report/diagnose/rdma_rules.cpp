@@ -104,6 +104,8 @@ constexpr std::array kRules = {
     of_failures("rdma.no-answer", "R04", judge_rdma_lost_on_the_way),
     of_failures("rdma.receiver-gave-none", "R07", judge_rdma_failed_receiver),
     of_failures("rdma.cannot-pin", "R13", judge_rdma_cannot_pin),
+    of_failures("rdma.wrong-contents", "R11", judge_rdma_wrong_contents),
+    of_failures("rdma.peer-gone", "R17", judge_rdma_peer_gone),
     of_failures("rdma.refused", "R16", judge_rdma_memory_refused),
     of_failures("rdma.failed", "R17", judge_rdma_failed)};
 

@@ -89,7 +89,7 @@ Measurement write_row(const char* operation = "write") {
   row.summary.goodput_bps = 100e9;
   for (ValueMap* map : {&row.tunables.effective_initiator, &row.tunables.effective_responder}) {
     *map = {{"verbs.device", std::string("mlx5_0")}, {"verbs.op", std::string(operation)},
-            {"verbs.gid_index", std::int64_t{3}},    {"verbs.tx_depth", std::int64_t{128}},
+            {"verbs.gid_index", std::string("3")},   {"verbs.tx_depth", std::int64_t{128}},
             {"verbs.read_depth", std::int64_t{16}},  {"verbs.qps", std::int64_t{1}},
             {"verbs.wait", std::string("poll")}};
   }

@@ -378,6 +378,10 @@ TEST(RdmaSettings, OfThePathMtuAreComparedWithThePorts) {
 TEST(RdmaSettings, OfTheNodeAreComparedWithTheCards) {
   const Document document = healthy().row(slow_row().effective("verbs.numa", whole(0))).build();
   EXPECT_EQ(of_row("rdma.far-node", document).outcome, Outcome::fires);
+  const auto& wanted = diagnose(document).experiments;
+  const auto near = std::ranges::find(wanted, "near-node", &Experiment::id);
+  ASSERT_NE(near, wanted.end());
+  EXPECT_EQ(near->tunables.at("verbs.numa"), whole(1));
 }
 
 Error error(const char* slug, const char* message = "") {
@@ -456,6 +460,15 @@ TEST(RdmaFailure, OfAGidIndexThatMeansSomethingElseThereIsNamed) {
   EXPECT_EQ(verdict_on(document).class_id, "R02");
 }
 
+TEST(RdmaFailure, OfAPairOfGidIndicesIsReadByEnd) {
+  Document document = healthy().row(gave_up().asked("verbs.gid_index", words("3:1"))).build();
+  EXPECT_EQ(verdict_on(document).class_id, "R02") << "index 1 of nb-b is not in use";
+  document =
+      with(std::move(document), "h1", "rdma.mlx5_0.gid.1.address", words("::ffff:192.168.1.101"));
+  document = with(std::move(document), "h1", "rdma.mlx5_0.gid.1.type", words("RoCE v2"));
+  EXPECT_EQ(verdict_on(document).id, "rdma.no-answer");
+}
+
 TEST(RdmaFailure, OfPinningNamesTheLimitOfItsHost) {
   Document document =
       healthy().row(RowBuilder::failed("rdma-cannot-pin", "registering 8 MiB")).build();
@@ -493,6 +506,13 @@ INSTANTIATE_TEST_SUITE_P(Errors, RdmaRow,
                                          Ended{"rdma-retry-exceeded", "rdma.no-answer"},
                                          Ended{"rdma-local-protection", "rdma.refused"},
                                          Ended{"rdma-remote-access", "rdma.refused"},
+                                         Ended{"rdma-device-removed", "rdma.went-down"},
+                                         Ended{"verbs-device-gone", "rdma.went-down"},
+                                         Ended{"verbs-stalled", "rdma.no-answer"},
+                                         Ended{"verbs-peer-closed", "rdma.peer-gone"},
+                                         Ended{"verbs-data-mismatch", "rdma.wrong-contents"},
+                                         Ended{"rdma-no-device-node", "rdma.not-available"},
+                                         Ended{"rdma-cm-unreachable", "rdma.no-route"},
                                          Ended{"rdma-something-new", "rdma.failed"}));
 
 }  // namespace
