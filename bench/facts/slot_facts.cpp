@@ -4,6 +4,7 @@
 
 #include "bench/facts/collectors.hpp"
 #include "bench/facts/pci_config.hpp"
+#include "bench/facts/slot_siblings.hpp"
 #include "bench/facts/sysfs.hpp"
 #include "bench/facts/text_files.hpp"
 
@@ -96,7 +97,22 @@ void add_config(FactList& facts, const std::string& prefix, const std::string& f
   }
 }
 
-void add_bridge(FactList& facts, const std::string& bridges, const PciFunction& bridge) {
+/// What else wants to pass the bridge: `others` by name, and their links' line rates together.
+void add_others(FactList& facts, const std::string& prefix, const std::string& folder,
+                const std::string& own) {
+  std::string text;
+  double raw_bps = 0;
+  for (const Sibling& one : siblings_below(facts.root(), folder, own)) {
+    text += fmt::format("{}{} ({}, {:g} GT/s x{:.0f})", text.empty() ? "" : ", ", one.address,
+                        one.kind, one.gigatransfers, one.lanes);
+    raw_bps += 1e9 * one.gigatransfers * one.lanes;
+  }
+  facts.add(prefix + "others", text.empty() ? std::string("none") : text, folder);
+  facts.add(prefix + "others_raw_bps", raw_bps, folder);
+}
+
+void add_bridge(FactList& facts, const std::string& bridges, const PciFunction& bridge,
+                const std::string& own) {
   const std::string prefix = fmt::format("{}.{}.", bridges, bridge.address);
   if (facts.find(prefix + "speed_gts") != nullptr) {
     return;  // above another interface too
@@ -106,6 +122,7 @@ void add_bridge(FactList& facts, const std::string& bridges, const PciFunction& 
   add_width(facts, prefix + "width", bridge.folder + "/current_link_width");
   add_width(facts, prefix + "max_width", bridge.folder + "/max_link_width");
   add_config(facts, prefix, bridge.folder);
+  add_others(facts, prefix, bridge.folder, own);
 }
 
 void add_iommu(FactList& facts, const std::string& key, const std::string& slot) {
@@ -161,6 +178,7 @@ void add_slot(FactList& facts, const std::string& prefix, const std::string& bri
   auto functions = pci_functions(real_path(facts.root(), device));
   // Of virtio and the like, the device is below its PCI function.
   const std::string slot = functions.empty() ? device : functions.back().folder;
+  const std::string own = functions.empty() ? std::string() : functions.back().address;
   if (!functions.empty()) {
     std::string path;
     for (const auto& function : functions) {
@@ -172,7 +190,7 @@ void add_slot(FactList& facts, const std::string& prefix, const std::string& bri
   }
   add_device(facts, prefix, slot);
   for (const auto& bridge : functions) {
-    add_bridge(facts, bridges, bridge);
+    add_bridge(facts, bridges, bridge, own);
   }
 }
 

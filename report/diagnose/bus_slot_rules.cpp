@@ -171,6 +171,27 @@ std::map<std::string, Uplink> uplinks_of(Look& look, End end) {
   return uplinks;
 }
 
+/// Devices beside the interfaces that hang below the bridge: it limits where all are busy at once,
+/// which a test of the network alone does not show.
+std::optional<Verdict> beside_others(Look& look, End end, const std::string& bridge, double usable,
+                                     const Uplink& uplink) {
+  const auto others = look.fact_text(end, fmt::format("pcie.{}.others", bridge));
+  const auto raw = look.fact(end, fmt::format("pcie.{}.others_raw_bps", bridge));
+  if (!others || !raw || *raw <= 0 || uplink.wanted_bps + *raw <= usable) {
+    return std::nullopt;
+  }
+  const std::string why =
+      fmt::format("{} of {} shares bridge {} ({} usable) with {}: {} and up to {} wanted",
+                  fmt::join(uplink.devices, " and "), look.host_name(end), bridge,
+                  format_bits_per_second(usable), *others,
+                  format_bits_per_second(uplink.wanted_bps), format_bits_per_second(*raw));
+  return milder(
+      fires(Confidence::possible, 0.2, why,
+            "a PCI Express uplink is too narrow for all that hangs below it at once: " + why,
+            {"run the test while the other devices are busy too",
+             "put the cards below different root ports"}));
+}
+
 std::optional<Verdict> uplink_verdict(Look& look, End end, const std::string& bridge,
                                       const Uplink& uplink) {
   const auto gtps = look.fact(end, fmt::format("pcie.{}.speed_gts", bridge));
@@ -184,7 +205,7 @@ std::optional<Verdict> uplink_verdict(Look& look, End end, const std::string& br
                   fmt::join(uplink.devices, " and "), look.host_name(end), bridge,
                   format_bits_per_second(uplink.wanted_bps), format_bits_per_second(usable));
   if (uplink.cards.size() < 2 || usable >= uplink.wanted_bps) {
-    return silent(why);
+    return beside_others(look, end, bridge, usable, uplink).value_or(silent(why));
   }
   return fires(Confidence::likely, 1 - usable / uplink.wanted_bps, why,
                "interfaces share a PCI Express uplink that is too narrow: " + why,

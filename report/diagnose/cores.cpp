@@ -16,6 +16,8 @@ namespace {
 
 /// A list is not believed to name more.
 constexpr int kMostCpus = 8192;
+/// Share of the row's time for which a core may have been busy.
+constexpr double kQuiet = 0.5;
 
 std::optional<int> to_number(std::string_view text) {
   int value = 0;
@@ -64,7 +66,16 @@ std::map<int, double> busy_seconds(const Measurement& row, const Side& side) {
   return busy;
 }
 
-/// What the threads of an end may be moved to, the best first.
+double elapsed_seconds(const Measurement& row, const Side& side) {
+  double seconds = 0;
+  for (const Round& round : row.rounds) {
+    seconds += (round.*side.record).elapsed_s;
+  }
+  return seconds;
+}
+
+/// What the threads of an end may be moved to, the best first. A core that others keep busy would
+/// prove nothing.
 std::vector<int> candidates(const Measurement& row, const Side& side, const std::set<int>& taken) {
   if (side.host == nullptr) {
     return {};
@@ -74,17 +85,18 @@ std::vector<int> candidates(const Measurement& row, const Side& side, const std:
   for (const int cpu : cpus_of(text_at(side.effective, "tcp.cpu"))) {
     left.insert(cpu);
   }
-  auto busy = busy_seconds(row, side);
-  if (busy.size() < free.size() && left.size() == taken.size() && !busy.empty()) {
-    left.insert(
-        std::ranges::max_element(busy, {}, [](const auto& one) { return one.second; })->first);
+  const auto busy = busy_seconds(row, side);
+  const auto seconds = [&](int cpu) { return busy.contains(cpu) ? busy.at(cpu) : 0.0; };
+  if (left.size() == taken.size() && !free.empty()) {  // not pinned: the busiest was theirs
+    left.insert(*std::ranges::max_element(free, {}, seconds));
   }
-  std::erase_if(free, [&](int cpu) { return left.contains(cpu); });
+  const double most = kQuiet * elapsed_seconds(row, side);
+  std::erase_if(free, [&](int cpu) { return left.contains(cpu) || seconds(cpu) > most; });
   const auto near =
       cpus_of(fact_text(*side.host, fmt::format("if.{}.local_cpus", side.host->interface)));
   std::ranges::stable_sort(free, {}, [&](int cpu) {
     const bool far = !near.empty() && std::ranges::find(near, cpu) == near.end();
-    return std::pair(far, busy.contains(cpu) ? busy.at(cpu) : 0.0);
+    return std::pair(far, seconds(cpu));
   });
   return free;
 }

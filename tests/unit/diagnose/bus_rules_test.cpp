@@ -66,6 +66,16 @@ TEST(Numa, IsConfirmedByAnotherCoreAndUnknownWithout) {
   EXPECT_EQ(expect_fires(bus_rules(), "bus.numa", document).confidence, Confidence::confirmed);
 }
 
+TEST(Numa, IsSuspectedWhereTheBusyCpuIsNotTheCards) {
+  Document document = pair_with("numa.node_count", whole(2));
+  document.measurements[0].rounds[0].initiator.counters["cpu.17.busy_s"] = 4.5;
+  const auto verdict = expect_fires(bus_rules(), "bus.numa", document);
+  EXPECT_EQ(verdict.severity, Severity::info);
+  EXPECT_NE(verdict.why.find("CPU 17 was the busiest"), std::string::npos) << verdict.why;
+  document.measurements[0].rounds[0].initiator.counters = {{"cpu.2.busy_s", 4.5}};
+  EXPECT_NE(bus("bus.numa", document).outcome, Outcome::fires);
+}
+
 TEST(Payload, FiresOnFastLinksAlone) {
   Document document = pair_with("h0", "if.eth0.pcie.max_payload_bytes", whole(128));
   EXPECT_EQ(bus("bus.payload", document).outcome, Outcome::silent);
@@ -116,6 +126,15 @@ TEST(SharedUplink, FiresWhereTwoCardsWantMoreThanTheirBridge) {
   document = with_fact(std::move(document), "h0", "if.eth1.speed_bps", whole(100 * kGiga));
   const auto verdict = expect_fires(bus_rules(), "bus.shared-uplink", document);
   EXPECT_NE(verdict.cause.find("eth0 and eth1"), std::string::npos) << verdict.cause;
+}
+
+TEST(SharedUplink, IsANoteWhereOtherDevicesShareIt) {
+  Document document =
+      pair_with("h0", "pcie.0000:00:01.0.others", text("0000:02:00.0 (display, 16 GT/s x16)"));
+  document = with_fact(std::move(document), "h0", "pcie.0000:00:01.0.others_raw_bps", 256e9);
+  const auto verdict = expect_fires(bus_rules(), "bus.shared-uplink", document);
+  EXPECT_EQ(verdict.severity, Severity::info);
+  EXPECT_NE(verdict.why.find("display"), std::string::npos);
 }
 
 TEST(BackPressure, FiresOnTheCardsOwnCounters) {

@@ -7,6 +7,15 @@ namespace {
 
 using namespace test;
 
+TEST(Clock, IsJudgedByWhatTheMeasurementCanTell) {
+  Document document = pair_with("h1", "clock.offset_s", 0.004);
+  document = with_fact(std::move(document), "h1", "clock.offset_uncertainty_s", 0.0005);
+  EXPECT_NE(expect_fires(consistency_rules(), "hosts.clock", document).why.find("known to 0.5 ms"),
+            std::string::npos);
+  document = with_fact(std::move(document), "h1", "clock.offset_uncertainty_s", 0.02);
+  EXPECT_EQ(judge(consistency_rules(), "hosts.clock", document, -1).outcome, Outcome::silent);
+}
+
 TEST(ConsistencyRules, AreSilentAboutAHealthyPair) {
   expect_all(consistency_rules(), healthy_pair(), Outcome::silent);
 }

@@ -110,6 +110,8 @@ Document on_cpus(const char* initiator, const char* responder) {
 Measurement busy_row() {
   Measurement busy = row();
   busy.rounds.resize(1);
+  busy.rounds[0].initiator.elapsed_s = 5;
+  busy.rounds[0].responder.elapsed_s = 5;
   busy.rounds[0].initiator.counters = {{"cpu.0.busy_s", 5.0}, {"cpu.1.busy_s", 1.0}};
   busy.rounds[0].responder.counters = {{"cpu.4.busy_s", 5.0}};
   return busy;
@@ -132,6 +134,10 @@ TEST(Experiment, PrefersCoresOfTheCardsNode) {
 TEST(Experiment, LeavesThreadsWhereThereIsNoOtherCore) {
   EXPECT_FALSE(experiment_on("other-core", busy_row(), on_cpus("0", "4")));
   EXPECT_FALSE(experiment_on("other-core", busy_row(), Document{}));
+  // What others keep busy proves nothing.
+  Measurement crowded = busy_row();
+  crowded.rounds[0].initiator.counters["cpu.1.busy_s"] = 4.9;
+  EXPECT_FALSE(experiment_on("other-core", crowded, on_cpus("0-1", "4")));
   // One end moves, the other stays.
   EXPECT_EQ(experiment_on("other-core", busy_row(), on_cpus("0-1", "4"))->tunables.at("tcp.cpu"),
             Value(std::string("1:4")));

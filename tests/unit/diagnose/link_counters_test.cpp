@@ -115,6 +115,16 @@ TEST(OffloadOff, FiresWhereACoreIsFull) {
   EXPECT_TRUE(mentions(verdict.remedy, "ethtool -K eth0 tso on gso on"));
 }
 
+TEST(OffloadOff, IsANoteWhereNoCoreIsFull) {
+  Document document = pair_with("h0", "if.eth0.offload.tso", false);
+  document = with_fact(std::move(document), "h0", "if.eth0.offload.gso", false);
+  document = with_fact(std::move(document), "h0", "if.eth0.offload.tx_checksum", false);
+  const auto verdict = expect_fires(link_rules(), "link.offload-off", document);
+  EXPECT_EQ(verdict.confidence, Confidence::possible);
+  EXPECT_EQ(verdict.severity, Severity::info);
+  EXPECT_LT(verdict.nearness, 0.6);
+}
+
 TEST(OffloadOff, IsSilentWhereCoresAreFreeOnASlowLink) {
   const auto document = pair_with("h1", "if.eth0.offload.gro", false);
   EXPECT_EQ(link("link.offload-off", document).outcome, Outcome::silent);

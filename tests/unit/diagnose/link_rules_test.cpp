@@ -134,6 +134,14 @@ TEST(DimLight, KnowsDarknessWithoutAnAlarm) {
   expect_link("link.dim-light", document);
 }
 
+TEST(CablePair, FiresOnAPairThatIsOpenAndSaysWhere) {
+  Document document = pair_with("h0", "if.eth0.cable.pair_c", text("open"));
+  document = with_fact(std::move(document), "h0", "if.eth0.cable.pair_c_fault_m", 12.4);
+  const auto verdict = expect_fires(link_rules(), "link.cable-pair", document);
+  EXPECT_EQ(verdict.confidence, Confidence::confirmed);
+  EXPECT_EQ(verdict.cause, "a pair of the cable is bad: nb-a's eth0: pair c open at 12.4 m");
+}
+
 TEST(CarrierHistory, FiresOnManyChangesBeforeTheRun) {
   expect_link("link.carrier-history", pair_with("h0", "if.eth0.carrier_changes", whole(87)));
 }

@@ -102,6 +102,39 @@ TEST(Overlay, FiresWhereItWastesAJumboUnderlay) {
   expect_fires(mtu_rules(), "mtu.overlay", overlay(1450, 9001));
 }
 
+TEST(Overlay, IsSeenBesideTheInterfaceOfTheTest) {
+  Document document = pair_with("h0", "if.vxlan7.tunnel_overhead_bytes", whole(50));
+  document = with_fact(std::move(document), "h0", "if.vxlan7.lower.0", text("eth0"));
+  document = with_fact(std::move(document), "h0", "if.vxlan7.mtu_bytes", whole(9000));
+  const auto verdict = expect_fires(mtu_rules(), "mtu.overlay", document);
+  EXPECT_TRUE(mentions(verdict.remedy, "ip link set dev vxlan7 mtu 8950"));
+}
+
+Document behind_a_port(std::int64_t largest_frame) {
+  Document document = pair_with("h0", "if.eth0.lldp.max_frame_bytes", whole(largest_frame));
+  document = with_fact(std::move(document), "h0", "if.eth0.lldp.system", text("leaf-4a"));
+  document = with_fact(std::move(document), "h0", "if.eth0.lldp.port", text("Ethernet1/17"));
+  document.run.path_mtu = {};
+  return document;
+}
+
+TEST(SwitchPort, FiresWhereItTakesLessThanAFullFrame) {
+  const auto verdict = expect_fires(mtu_rules(), "mtu.switch-port", behind_a_port(1522));
+  EXPECT_EQ(verdict.confidence, Confidence::possible);
+  EXPECT_TRUE(mentions(verdict.remedy, "raise the MTU of port Ethernet1/17 of leaf-4a"));
+  EXPECT_TRUE(mentions(verdict.remedy, "ip link set dev eth0 mtu 1504"));
+}
+
+TEST(SwitchPort, IsNotBelievedWhereFullPacketsPass) {
+  Document document = behind_a_port(1522);
+  document.run.path_mtu = {9000, 9000, "udp-df", "", false};
+  EXPECT_EQ(mtu("mtu.switch-port", document).outcome, Outcome::silent);
+}
+
+TEST(SwitchPort, IsSilentWhereFullFramesFit) {
+  EXPECT_EQ(mtu("mtu.switch-port", behind_a_port(9018)).outcome, Outcome::silent);
+}
+
 TEST(Overlay, IsSilentWhereItFits) {
   EXPECT_EQ(mtu("mtu.overlay", overlay(8950, 9000)).outcome, Outcome::silent);
 }

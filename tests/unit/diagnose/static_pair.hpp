@@ -38,7 +38,10 @@ inline void add_link_facts(DocumentBuilder& document) {
            {"module.rx_power_dbm", -2.1},
            {"module.rx_power_min_dbm", -12.3},
            {"mtu_bytes", std::int64_t{9000}},
-           {"max_mtu_bytes", std::int64_t{9978}}}) {
+           {"max_mtu_bytes", std::int64_t{9978}},
+           {"cable.pair_a", std::string("ok")},
+           {"lldp.max_frame_bytes", std::int64_t{9216}},
+           {"local_cpus", std::string("0-3")}}) {
     document.fact(std::string("if.eth0.") + key, value);
   }
 }

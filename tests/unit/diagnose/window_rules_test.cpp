@@ -265,6 +265,19 @@ TEST(SendRules, KnowThatPacingKeepsSomeOfASmallBufferUnsent) {
   EXPECT_EQ(serious_classes_of(lab().row(row).build()), "W05");
 }
 
+TEST(SendRules, KnowThatASuperPacketOfATinyBufferMayWaitForPacing) {
+  test::Signature bbr = small_send_buffer();
+  bbr.mbps = 31.2;
+  bbr.srtt_us = 11'200;
+  bbr.min_us = 10'900;
+  bbr.sndbuf = 0.4;
+  bbr.notsent_bytes = 24'616;
+  bbr.congestion = "bbr";
+  RowBuilder row = row_of(bbr);
+  row.asked("tcp.sndbuf", std::int64_t{18'432}).sender({{"sock.sndbuf_bytes", 36'864}});
+  EXPECT_EQ(serious_classes_of(lab().row(row).build()), "W05");
+}
+
 TEST(SendRules, LeaveABufferAloneInWhichDataWaits) {
   test::Signature queued = small_send_buffer();
   queued.notsent_bytes = 90e3;

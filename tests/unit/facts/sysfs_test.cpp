@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "bench/facts/slot_siblings.hpp"
+
 namespace netbench::facts {
 namespace {
 
@@ -32,6 +37,30 @@ TEST(SysfsPath, LeadsNowhereOutsideTheRoot) {
             "/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0");
   EXPECT_EQ(real_path(trees + "/server", "/../peer"), "");
   EXPECT_EQ(real_path(trees + "/server", "/none"), "");
+}
+
+TEST(Siblings, AreDevicesBelowABridgeBesideTheCardItself) {
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "siblings";
+  std::filesystem::remove_all(root);
+  const auto device = [&](const std::string& path, const char* device_class) {
+    const auto folder = root / ("sys/devices/pci0000:40/0000:40:01.1/" + path);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "class") << device_class << '\n';
+    std::ofstream(folder / "current_link_speed") << "16.0 GT/s PCIe\n";
+    std::ofstream(folder / "current_link_width") << "8\n";
+  };
+  device("0000:41:00.0", "0x020000");
+  device("0000:41:00.1", "0x020000");               // the card's other port
+  device("0000:42:00.0/0000:43:00.0", "0x030200");  // a GPU behind another bridge
+  device("0000:42:00.0", "0x060400");
+  device("0000:44:00.0", "0x0c0330");  // a USB controller
+  const auto found = siblings_below(root, "/sys/devices/pci0000:40/0000:40:01.1", "0000:41:00.0");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].address, "0000:43:00.0");
+  EXPECT_EQ(found[0].kind, "display");
+  EXPECT_EQ(found[0].gigatransfers, 16);
+  EXPECT_EQ(found[0].lanes, 8);
+  std::filesystem::remove_all(root);
 }
 
 }  // namespace
