@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 
@@ -165,6 +166,47 @@ TEST(Connection, AListenerOnAnotherAddressIsNamed) {
   expect_leads("C07", failed("peer-refused", {{"peer_listens_on", text("127.0.0.1:18550")}}));
   EXPECT_EQ(connection("connect.other-address",
                        failed("peer-refused", {{"peer_listens_on", text("0.0.0.0:18550")}}))
+                .outcome,
+            Outcome::silent);
+}
+
+/// What an agent at another address of the peer saw of the attempt.
+Seen witnessed(Seen seen, const char* listens_on, const char* way_back = "eth0",
+               std::int64_t resets = 0) {
+  seen["peer_listens_on"] = text(listens_on);
+  seen["peer_way_back"] = text(way_back);
+  seen["peer_out_rsts"] = whole(resets);
+  seen["peer_listen_overflows"] = whole(0);
+  seen["peer_reverse_path_drops"] = whole(0);
+  return seen;
+}
+
+void expect_confirmed(std::string_view class_id, const Document& document) {
+  expect_leads(class_id, document);
+  EXPECT_EQ(diagnose(document).findings.at(0).confidence, Confidence::confirmed);
+}
+
+TEST(Connection, AWitnessTellsApartWhatLooksTheSame) {
+  const Seen refused = {{"errno", whole(ECONNREFUSED)}, {"elapsed_ms", whole(0)}};
+  expect_confirmed("C03c", failed("peer-refused", witnessed(refused, "0.0.0.0:18550")));
+  expect_confirmed("C07", failed("peer-refused", witnessed(refused, "127.0.0.1:18550", "eth0", 1)));
+  expect_confirmed("C01", failed("peer-refused", witnessed(refused, "", "eth0", 1)));
+  const Seen silent = timed_out(kReachable);
+  expect_confirmed("C02", failed("peer-dropped", witnessed(silent, "[::]:18550")));
+  expect_confirmed("C14", failed("peer-dropped", witnessed(silent, "[::]:18550", "")));
+  expect_confirmed("C10", failed("peer-dropped", with(witnessed(silent, "[::]:18550"),
+                                                      "peer_reverse_path_drops", whole(3))));
+  expect_confirmed("C09", failed("peer-dropped", with(witnessed(silent, "[::]:18550"),
+                                                      "peer_listen_overflows", whole(3))));
+}
+
+TEST(Connection, AListenerOfALongerAddressIsAnother) {
+  const Seen refused = {{"errno", whole(ECONNREFUSED)}, {"elapsed_ms", whole(0)}};
+  const Document document =
+      failed("peer-refused", witnessed(refused, "192.168.1.10:18550 [::1]:18550", "eth0", 1));
+  EXPECT_EQ(connection("connect.other-address", document).outcome, Outcome::fires);
+  EXPECT_EQ(connection("connect.other-address",
+                       failed("peer-refused", witnessed(refused, "192.168.1.101:18550")))
                 .outcome,
             Outcome::silent);
 }

@@ -222,6 +222,68 @@ TEST(PathRules, SuspectAShortQueueWhereSegmentsAreLostInBursts) {
   EXPECT_EQ(serious_classes_of(lab().fact("if.eth0.offload.tso", true).row(row).build()), "Q04");
 }
 
+// Measured behind a queue of 14 and of 22 packets.
+TEST(PathRules, TellAShortQueueFromRandomLossByWhatIsLostTogether) {
+  RowBuilder two = row_of(
+      {.mbps = 69.3, .srtt_us = 4'048, .min_us = 2'965, .resent = 0.0043, .notsent_bytes = 166e3});
+  two.sender({{"netstat.TCPSackRecovery", 50}});
+  const Document document = lab().fact("if.eth0.offload.tso", false).row(two).build();
+  EXPECT_EQ(serious_classes_of(document), "Q02");
+  // The same loss one segment at a time.
+  RowBuilder one = two;
+  one.sender({{"netstat.TCPSackRecovery", 100}});
+  EXPECT_EQ(serious_classes_of(lab().fact("if.eth0.offload.tso", false).row(one).build()), "Q04");
+  // Without selective acknowledgements the kernel counts under another name.
+  RowBuilder reno = two;
+  reno.sender({{"netstat.TCPSackRecovery", 0}, {"netstat.TCPRenoRecovery", 100}});
+  EXPECT_EQ(serious_classes_of(lab().fact("if.eth0.offload.tso", false).row(reno).build()), "Q04");
+}
+
+TEST(PathRules, TakeFramesOfAnMtuForSingleOnesWhateverTheOffloads) {
+  RowBuilder row = row_of(
+      {.mbps = 69.3, .srtt_us = 4'048, .min_us = 2'965, .resent = 0.0043, .notsent_bytes = 166e3});
+  row.sender({{"netstat.TCPSackRecovery", 50}, {"if.eth0.tx_bytes", 43e6}});
+  const auto sent_in = [&](double frames) {
+    RowBuilder counted = row;
+    counted.sender({{"if.eth0.tx_packets", frames}});
+    return serious_classes_of(lab()
+                                  .fact("if.eth0.offload.tso", true)
+                                  .fact("if.eth0.mtu_bytes", std::int64_t{1500})
+                                  .row(counted)
+                                  .build());
+  };
+  EXPECT_EQ(sent_in(30e3), "Q02");
+  EXPECT_EQ(sent_in(3e3), "Q04");
+}
+
+TEST(PathRules, SeeLossBesideAShaperThatLimits) {
+  RowBuilder row = row_of({.mbps = 19.0,
+                           .srtt_us = 11'832,
+                           .min_us = 8'166,
+                           .resent = 0.0027,
+                           .notsent_bytes = 166e3,
+                           .seconds = 8});
+  row.sender({{"netstat.TCPSackRecovery", 33},
+              {"qdisc.eth0.packets", 12'800},
+              {"qdisc.eth0.overlimits", 12'100}});
+  test::DocumentBuilder builder = lab();
+  builder.fact("qdisc.eth0.kind", std::string("tbf")).fact("if.eth0.offload.tso", false).row(row);
+  EXPECT_EQ(path_verdict("path.loss", builder.moved("more-streams", 1.0).build()).outcome,
+            Outcome::silent);
+  const Verdict verdict = path_verdict("path.loss-beside", builder.build());
+  EXPECT_EQ(verdict.outcome, Outcome::fires) << verdict.why;
+  EXPECT_EQ(verdict.confidence, Confidence::likely);
+}
+
+TEST(PathRules, SeeNoLossBesideALimitThatIsNoShaper) {
+  const Signature lossy{.mbps = 12.3, .srtt_us = 11'779, .min_us = 10'000, .resent = 0.0091};
+  RowBuilder row = row_of(lossy);
+  row.sender({{"netstat.TCPSackRecovery", 40}});
+  EXPECT_EQ(
+      path_verdict("path.loss-beside", lab().row(row).moved("more-streams", 1.0).build()).outcome,
+      Outcome::silent);
+}
+
 TEST(PathRules, SuspectAShallowBufferFromTheRatesOfATicket) {
   test::DocumentBuilder builder;
   builder.fact("h0", "if.eth0.speed_bps", std::int64_t{10'000'000'000})
