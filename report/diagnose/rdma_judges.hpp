@@ -58,12 +58,14 @@ namespace netbench::report {
 [[nodiscard]] Verdict judge_rdma_connection_manager(Look& look);
 [[nodiscard]] Verdict judge_rdma_sibling_rails(Look& look);
 
-// rdma_failure_rules.cpp: a row that failed.
+// rdma_failure_rules.cpp: a row to which no answer came.
 [[nodiscard]] Verdict judge_rdma_never_arrived(Look& look);
 [[nodiscard]] Verdict judge_rdma_lost_on_the_way(Look& look);
 [[nodiscard]] Verdict judge_rdma_class_not_lossless(Look& look);
 [[nodiscard]] Verdict judge_rdma_mtu_too_large(Look& look);
 [[nodiscard]] Verdict judge_rdma_gids_do_not_fit(Look& look);
+
+// rdma_refusal_rules.cpp: a row that this host, its device or the peer refused or ended.
 [[nodiscard]] Verdict judge_rdma_cannot_pin(Look& look);
 [[nodiscard]] Verdict judge_rdma_failed_receiver(Look& look);
 [[nodiscard]] Verdict judge_rdma_went_down(Look& look);

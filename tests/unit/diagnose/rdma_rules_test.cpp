@@ -1,81 +1,17 @@
-// The rules of RDMA that read facts, other rows and errors.
+// The rules of RDMA that read facts and other rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "builder.hpp"
+#include "rdma_pair.hpp"
 #include "report/diagnose/diagnose.hpp"
 #include "report/diagnose/experiments.hpp"
-#include "report/diagnose/rdma_completion.hpp"
 #include "report/diagnose/subjects.hpp"
 
 namespace netbench::report::test {
 namespace {
-
-Value words(const char* text) { return std::string(text); }
-Value whole(std::int64_t number) { return number; }
-
-/// Two hosts with a healthy 200 Gb/s card each.
-DocumentBuilder healthy() {
-  DocumentBuilder builder;
-  for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Value>>{
-           {"rdma.devices", whole(1)},
-           {"rdma.memlock_bytes", whole(std::int64_t{1} << 40)},
-           {"rdma.cap_ipc_lock", false},
-           {"rdma.mlx5_0.driver", words("mlx5")},
-           {"rdma.mlx5_0.software", false},
-           {"rdma.mlx5_0.state", words("ACTIVE")},
-           {"rdma.mlx5_0.phys_state", words("LinkUp")},
-           {"rdma.mlx5_0.link_layer", words("Ethernet")},
-           {"rdma.mlx5_0.rate_bps", 200e9},
-           {"rdma.mlx5_0.lanes", words("4X HDR")},
-           {"rdma.mlx5_0.board", words("MT_0000000224")},
-           {"rdma.mlx5_0.firmware", words("20.39.1002")},
-           {"rdma.mlx5_0.interface", words("eth0")},
-           {"rdma.mlx5_0.interface_mtu_bytes", whole(9000)},
-           {"rdma.mlx5_0.active_mtu_bytes", whole(4096)},
-           {"rdma.mlx5_0.access", words("allowed")},
-           {"rdma.mlx5_0.pkey", whole(0xffff)},
-           {"rdma.mlx5_0.sm_lid", whole(0)},
-           {"rdma.mlx5_0.gid.3.type", words("RoCE v2")},
-           {"rdma.mlx5_0.iommu_group_type", words("identity")},
-           {"rdma.mlx5_0.numa_node", whole(1)},
-           {"rdma.mlx5_0.pcie.speed_gtps", 16.0},
-           {"rdma.mlx5_0.pcie.max_speed_gtps", 16.0},
-           {"rdma.mlx5_0.pcie.width_lanes", whole(16)},
-           {"rdma.mlx5_0.pcie.max_width_lanes", whole(16)}}) {
-    builder.fact(key, value);
-  }
-  builder.fact("h0", "rdma.mlx5_0.gid.3.address", words("::ffff:192.168.1.100"));
-  builder.fact("h1", "rdma.mlx5_0.gid.3.address", words("::ffff:192.168.1.101"));
-  return builder;
-}
-
-Document with(Document document, const std::string& host, const std::string& key, Value value) {
-  auto& facts = document.hosts.at(host).facts;
-  std::erase_if(facts, [&](const Fact& fact) { return fact.key == key; });
-  facts.push_back({key, std::move(value), "test", ""});
-  return document;
-}
-
-Verdict of_hosts(std::string_view rule, const Document& document) {
-  return judge(rdma_rules(), rule, document, -1);
-}
-
-Verdict of_row(std::string_view rule, const Document& document, int row = 0) {
-  return judge(rdma_rules(), rule, document, row);
-}
-
-Document full_speed() {
-  return healthy()
-      .row(RowBuilder::verbs(193e9)
-               .ceiling(195.9e9)
-               .effective("verbs.gid_index", whole(3))
-               .effective("verbs.tx_depth", whole(128)))
-      .build();
-}
 
 TEST(RdmaRules, HaveUniqueIdsAndAClass) {
   std::set<std::string_view> ids;
@@ -228,23 +164,6 @@ TEST(RdmaSubnet, SharedByTwoRailsIsTold) {
   EXPECT_EQ(of_hosts("rdma.one-subnet", document).outcome, Outcome::silent);
 }
 
-Document software(bool with_card) {
-  Document document = healthy().row(RowBuilder::verbs(1e9)).build();
-  for (const char* host : {"h0", "h1"}) {
-    document = with(std::move(document), host, "rdma.rxe0.driver", words("rxe"));
-    document = with(std::move(document), host, "rdma.rxe0.software", true);
-    document = with(std::move(document), host, "rdma.rxe0.state", words("ACTIVE"));
-    if (!with_card) {
-      std::erase_if(document.hosts.at(host).facts,
-                    [](const Fact& fact) { return fact.key.starts_with("rdma.mlx5_0."); });
-    }
-  }
-  auto& tunables = document.measurements[0].tunables;
-  tunables.effective_initiator["verbs.device"] = words("rxe0");
-  tunables.effective_responder["verbs.device"] = words("rxe0");
-  return document;
-}
-
 TEST(RdmaSoftware, IsLabelledAndNeverMoreThanInfo) {
   const Diagnosis diagnosis = diagnose(software(false));
   const auto label = std::ranges::find(diagnosis.findings, "rdma.software", &Finding::id);
@@ -383,137 +302,6 @@ TEST(RdmaSettings, OfTheNodeAreComparedWithTheCards) {
   ASSERT_NE(near, wanted.end());
   EXPECT_EQ(near->tunables.at("verbs.numa"), whole(1));
 }
-
-Error error(const char* slug, const char* message = "") {
-  return {slug, message, {}, ExitClass::error};
-}
-
-TEST(Completion, IsKnownByItsSlugOrItsNumber) {
-  EXPECT_EQ(completion_of(error("rdma-retry-exceeded")), Completion::retry_exceeded);
-  EXPECT_EQ(completion_of(error("verbs-wc-retry-exc-err")), Completion::retry_exceeded);
-  EXPECT_EQ(completion_of(error("verbs-wc-loc-prot")), Completion::local_protection);
-  EXPECT_EQ(completion_of(error("x", "completion with status 13")), Completion::receiver_not_ready);
-  EXPECT_FALSE(completion_of(error("visit-deadline", "too late")).has_value());
-  EXPECT_EQ(completion_text(Completion::retry_exceeded), "RETRY_EXC (12)");
-}
-
-Finding verdict_on(const Document& document) { return diagnose(document).findings.front(); }
-
-RowBuilder gave_up() {
-  return RowBuilder::failed(
-      "rdma-retry-exceeded",
-      "write to 192.168.1.101: no acknowledgement (RETRY_EXC_ERR, status 12)");
-}
-
-TEST(RdmaFailure, OfPacketsThatNeverArrivedIsConfirmedByBothEnds) {
-  const Document document =
-      healthy()
-          .fact("rdma.mlx5_0.counter_names", words("rx_write_requests port_rcv_packets"))
-          .row(gave_up()
-                   .sender({{"rdma.mlx5_0.local_ack_timeout_err", 7}})
-                   .receiver({{"rdma.mlx5_0.np_cnp_sent", 1}}))
-          .build();
-  const Finding finding = verdict_on(document);
-  EXPECT_EQ(finding.id, "rdma.never-arrived") << finding.cause;
-  EXPECT_EQ(finding.confidence, Confidence::confirmed);
-  EXPECT_NE(finding.remedy.at(0).find("4791"), std::string::npos);
-}
-
-TEST(RdmaFailure, OfPacketsThatArrivedIsSoughtOnTheWay) {
-  const Document document =
-      healthy().row(gave_up().receiver({{"rdma.mlx5_0.rx_write_requests", 70}})).build();
-  EXPECT_EQ(verdict_on(document).id, "rdma.no-answer");
-}
-
-TEST(RdmaFailure, BehindAFirewallIsLikelyForSoftware) {
-  Document document = software(false);
-  document.measurements[0] = gave_up().effective("verbs.device", words("rxe0")).build();
-  document = with(std::move(document), "h1", "firewall.input_refuses", true);
-  EXPECT_EQ(verdict_on(document).id, "rdma.never-arrived");
-}
-
-TEST(RdmaFailure, OfAPathMtuAboveTheInterfacesIsNamed) {
-  Document document = healthy()
-                          .row(RowBuilder::failed("visit-deadline",
-                                                  "not finished 20 s after its "
-                                                  "start")
-                                   .asked("verbs.path_mtu", whole(4096)))
-                          .build();
-  document = with(std::move(document), "h1", "rdma.mlx5_0.interface_mtu_bytes", whole(1500));
-  EXPECT_EQ(verdict_on(document).id, "rdma.path-mtu-too-large");
-}
-
-TEST(RdmaFailure, OfAnotherTrafficClassThanThePassingRowsIsConfirmed) {
-  const Document document =
-      healthy()
-          .row(gave_up())
-          .row(RowBuilder::verbs(190e9).id("class").asked("verbs.traffic_class", whole(236)))
-          .build();
-  const Finding finding = verdict_on(document);
-  EXPECT_EQ(finding.class_id, "R03") << finding.cause;
-  EXPECT_EQ(finding.confidence, Confidence::confirmed);
-}
-
-TEST(RdmaFailure, OfAGidIndexThatMeansSomethingElseThereIsNamed) {
-  Document document = healthy().row(gave_up().asked("verbs.gid_index", whole(3))).build();
-  document = with(std::move(document), "h1", "rdma.mlx5_0.gid.3.address", words("fe80::1"));
-  EXPECT_EQ(verdict_on(document).class_id, "R02");
-}
-
-TEST(RdmaFailure, OfAPairOfGidIndicesIsReadByEnd) {
-  Document document = healthy().row(gave_up().asked("verbs.gid_index", words("3:1"))).build();
-  EXPECT_EQ(verdict_on(document).class_id, "R02") << "index 1 of nb-b is not in use";
-  document =
-      with(std::move(document), "h1", "rdma.mlx5_0.gid.1.address", words("::ffff:192.168.1.101"));
-  document = with(std::move(document), "h1", "rdma.mlx5_0.gid.1.type", words("RoCE v2"));
-  EXPECT_EQ(verdict_on(document).id, "rdma.no-answer");
-}
-
-TEST(RdmaFailure, OfPinningNamesTheLimitOfItsHost) {
-  Document document =
-      healthy().row(RowBuilder::failed("rdma-cannot-pin", "registering 8 MiB")).build();
-  document = with(std::move(document), "h1", "rdma.memlock_bytes", whole(65536));
-  const Finding finding = verdict_on(document);
-  EXPECT_EQ(finding.class_id, "R13") << finding.id;
-  EXPECT_EQ(finding.confidence, Confidence::confirmed);
-  EXPECT_NE(finding.cause.find("64 KiB"), std::string::npos) << finding.cause;
-}
-
-struct Ended {
-  const char* slug;
-  const char* id;
-};
-
-class RdmaRow : public testing::TestWithParam<Ended> {};
-
-TEST_P(RdmaRow, ThatEndedSoHasItsVerdict) {
-  const Document document = healthy().row(RowBuilder::failed(GetParam().slug, "told so")).build();
-  const Finding finding = verdict_on(document);
-  EXPECT_EQ(finding.id, GetParam().id) << finding.cause;
-  EXPECT_EQ(finding.severity, Severity::problem);
-  EXPECT_FALSE(finding.remedy.empty());
-  EXPECT_FALSE(finding.evidence.empty());
-}
-
-INSTANTIATE_TEST_SUITE_P(Errors, RdmaRow,
-                         testing::Values(Ended{"rdma-no-device", "rdma.not-available"},
-                                         Ended{"rdma-no-library", "rdma.not-available"},
-                                         Ended{"rdma-device-failed", "rdma.went-down"},
-                                         Ended{"rdma-no-gid-pair", "rdma.gids-do-not-fit"},
-                                         Ended{"rdma-qp-ready-to-receive", "rdma.no-route"},
-                                         Ended{"rdma-receiver-not-ready",
-                                               "rdma.receiver-gave-none"},
-                                         Ended{"rdma-retry-exceeded", "rdma.no-answer"},
-                                         Ended{"rdma-local-protection", "rdma.refused"},
-                                         Ended{"rdma-remote-access", "rdma.refused"},
-                                         Ended{"rdma-device-removed", "rdma.went-down"},
-                                         Ended{"verbs-device-gone", "rdma.went-down"},
-                                         Ended{"verbs-stalled", "rdma.no-answer"},
-                                         Ended{"verbs-peer-closed", "rdma.peer-gone"},
-                                         Ended{"verbs-data-mismatch", "rdma.wrong-contents"},
-                                         Ended{"rdma-no-device-node", "rdma.not-available"},
-                                         Ended{"rdma-cm-unreachable", "rdma.no-route"},
-                                         Ended{"rdma-something-new", "rdma.failed"}));
 
 }  // namespace
 }  // namespace netbench::report::test
