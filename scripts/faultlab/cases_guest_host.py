@@ -7,7 +7,7 @@ import random
 
 from .build import PORT, round_trips, script, shell
 from .case import Do, Setup, Step
-from .guest_words import FAR, NUMBERS, OVERLAY_FAR, VLAN_FAR, guest_case, run_of
+from .guest_words import FAR, NUMBERS, OVERLAY_FAR, SINGLE_FRAMES, VLAN_FAR, guest_case, run_of
 
 PAIR = round_trips(budget="2s", rounds="1")
 # So many connections to itself, which the table then holds.
@@ -81,8 +81,7 @@ def tiny_backlog(rng: random.Random) -> Setup:
     """RPS sends packets through the backlog of a CPU, which holds a few; single ones, so no GRO."""
     length = rng.randint(2, 6)
     steps = shell("b", f"sysctl -qw net.core.netdev_max_backlog={length}\n"
-                       "echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus\n"
-                       "ethtool -K eth0 gro off")
+                       "echo 1 >/sys/class/net/eth0/queues/rx-0/rps_cpus\n" + SINGLE_FRAMES)
     return run_of(steps, budget="3s", shown={"backlog": f"{length} packets"})
 
 

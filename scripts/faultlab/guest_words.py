@@ -1,7 +1,8 @@
 """Words of the cases in virtual machines: bonds, VLANs, and what the path does to frames.
 
 A path fault works on frames as they arrive, before their host looks at them: netem or a policer
-behind ifb0, so that neither host has a queue of its own that would tell. Rates are far below what
+behind ifb0, so that neither host has a queue of its own that would tell; without GRO, which would
+hand them many segments as one packet to lose. Rates are far below what
 emulated processors carry.
 """
 
@@ -19,6 +20,7 @@ NUMBERS = {"a": 1, "b": 2}
 MEMBERS = ("eth1", "eth2")
 TIMES = {"rounds": "2", "budget": "2s"}
 TRIALS = "4s"
+SINGLE_FRAMES = "ethtool -K eth0 gro off\n"
 
 # The machines' cards have no offloads; between emulated processors threads wait, and packets too.
 AMBIENT = ("K11", "L11", "K04")
@@ -73,7 +75,7 @@ def returning(direction: str, text: str) -> Step:
 
 
 def _ifb(queue: str) -> str:
-    return ("ip link add ifb0 type ifb\nip link set ifb0 up\n"
+    return (SINGLE_FRAMES + "ip link add ifb0 type ifb\nip link set ifb0 up\n"
             "tc -batch - <<'TC'\nqdisc add dev eth0 ingress\n"
             "filter add dev eth0 parent ffff: protocol ip matchall "
             "action mirred egress redirect dev ifb0\n"
@@ -81,7 +83,7 @@ def _ifb(queue: str) -> str:
 
 
 def policed(host: str, mbits: int, burst_kib: int) -> Step:
-    return shell(host, "tc -batch - <<'TC'\nqdisc add dev eth0 ingress\n"
+    return shell(host, SINGLE_FRAMES + "tc -batch - <<'TC'\nqdisc add dev eth0 ingress\n"
                        "filter add dev eth0 parent ffff: protocol ip matchall action police "
                        f"rate {mbits}mbit burst {burst_kib}k conform-exceed drop\nTC")
 
