@@ -22,10 +22,10 @@ ESCAPE = "\x1b"
 FAULTS = {
     "acs": "P05", "bad-pair": "L02", "bond-member-down": "B02", "bond-no-partner": "B04",
     "bond-two-aggregators": "B03", "dark-optics": "L05", "far-node": "K03", "firewall": "C08",
-    "half-duplex": "L03", "narrow-bridge": "P02", "narrow-slot": "P02", "one-irq-core": "K03",
+    "half-duplex": "L03", "lldp": "M03", "narrow-bridge": "P02", "narrow-slot": "P02", "one-irq-core": "K03",
     "overlay": "M05", "slow-link": "L02",
 }
-HEALTHY = ("server", "peer", "bond", "steered", "lldp", "virtual", "container", "nfs")
+HEALTHY = ("server", "peer", "bond", "steered", "virtual", "container", "nfs")
 
 
 def setUpModule() -> None:
