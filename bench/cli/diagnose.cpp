@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/cli/command.hpp"
@@ -12,6 +13,7 @@
 #include "bench/cli/diagnose_explain.hpp"
 #include "bench/cli/parse.hpp"
 #include "bench/cli/text_output.hpp"
+#include "report/document/defuse.hpp"
 #include "report/document/document.hpp"
 #include "report/render/table.hpp"
 #include "report/render/verdict.hpp"
@@ -39,7 +41,8 @@ std::optional<int> parse_diagnose(std::span<char* const> words, DiagnoseOptions&
                "not");
   app.add_option("--json", options.json,
                  "write findings, bounds, the answer of each rule and deciding experiments to FILE "
-                 "(never overwritten) or -");
+                 "(never overwritten) or -")
+      .not_empty();
   app.add_flag("--no-color", options.no_color, "plain text (also: NO_COLOR)");
   app.footer(
       "\nExit codes: 0 no problem found (warnings count as none), 3 a finding of severity "
@@ -102,6 +105,7 @@ class DiagnoseRun {
       note(tl::unexpected(document.error()));
       return;
     }
+    *document = report::defused(std::move(*document));
     report::Diagnosis diagnosis = report::diagnose(*document);
     result_ = graver(result_, exit_class_of(diagnosis));
     if (options_.json != "-") {

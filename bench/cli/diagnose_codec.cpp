@@ -85,9 +85,6 @@ ordered_json json_of(const NamedDiagnosis& named) {
 }  // namespace
 
 std::string diagnosis_json(const std::vector<NamedDiagnosis>& diagnoses) {
-  if (diagnoses.size() == 1) {
-    return to_json_text(json_of(diagnoses.front())) + "\n";
-  }
   ordered_json documents = ordered_json::array();
   for (const NamedDiagnosis& named : diagnoses) {
     documents.push_back(json_of(named));

@@ -12,8 +12,9 @@ struct NamedDiagnosis {
   report::Diagnosis diagnosis;
 };
 
-/// Findings, ranked bounds, the answer of every rule, and the experiments that would decide, as one
-/// JSON object a document; several documents as a list under "documents". Newline at the end.
+/// Findings, ranked bounds, the answer of every rule, and the experiments that would decide, of
+/// each document: one JSON object with a list under "documents", also of a single one. Newline at
+/// the end.
 [[nodiscard]] std::string diagnosis_json(const std::vector<NamedDiagnosis>& diagnoses);
 
 }  // namespace netbench::cli

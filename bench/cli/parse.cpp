@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "report/render/table.hpp"
+
 namespace netbench::cli {
 
 CommandLine::Option& CommandLine::Option::group(const std::string& heading) {
@@ -80,7 +82,10 @@ std::optional<int> CommandLine::parse_or_print(std::span<char* const> words) {
 }
 
 int report(const Error& error) {
-  fmt::print(stderr, "{}\n", to_text(error));
+  Error shown = error;  // it may repeat what a file or another host said
+  shown.message = report::printable(error.message);
+  shown.remedy = report::printable(error.remedy);
+  fmt::print(stderr, "{}\n", to_text(shown));
   return static_cast<int>(error.exit_class);
 }
 

@@ -20,10 +20,10 @@ struct ReadLimits {
 };
 
 /// Reads a document from a file, or from standard input where `path` is "-"; older major versions
-/// are upgraded. The text is checked once in constant memory before anything is built from it.
+/// are upgraded. The text is checked once in bounded memory before anything is built from it.
 /// Errors: `document-unreadable`, `document-not-json`, `document-truncated`, `document-too-large`,
 /// `document-other-schema`, `document-newer` (names both versions), `document-invalid` (names the
-/// JSON pointer), `document-implausible` (by_hand).
+/// JSON pointer), `document-duplicate-key` (names the place), `document-implausible` (by_hand).
 [[nodiscard]] Result<Document> read_document(const std::string& path,
                                              const ReadLimits& limits = {});
 

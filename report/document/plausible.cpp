@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -27,6 +28,54 @@ std::string escaped(std::string_view key) {
     text += letter == '~' ? "~0" : letter == '/' ? "~1" : std::string(1, letter);
   }
   return text;
+}
+
+/// Characters by which a shell ends a word or begins another command, and what no name holds.
+bool is_no_name(char letter) {
+  constexpr std::string_view kShell = "$`;&|<>'\"\\";
+  return static_cast<unsigned char>(letter) < ' ' || kShell.find(letter) != std::string_view::npos;
+}
+
+/// Keys of facts hold names of interfaces, which remedies name again.
+Status check_name(const std::string& pointer, std::string_view name) {
+  constexpr std::size_t kMaxBytes = 200;
+  if (name.size() <= kMaxBytes && std::ranges::none_of(name, is_no_name)) {
+    return {};
+  }
+  return fail(
+      "document-implausible",
+      fmt::format("{}: \"{}\" is no name of a fact, a tunable or an interface", pointer,
+                  name.substr(0, kMaxBytes)),
+      "No kernel or driver gives such names: the document was tampered with or is damaged.");
+}
+
+Status check_order(const std::string& pointer, const std::optional<double>& low,
+                   const std::optional<double>& high) {
+  if (!low || !high || *low <= *high) {
+    return {};
+  }
+  return fail("document-implausible",
+              fmt::format("{}: the lower end of the interval, {:g}, is above the upper one, {:g}",
+                          pointer, *low, *high),
+              "Exchange the two, or leave them out.");
+}
+
+/// A negative tunable: none has a range below 0.
+Status check_tunables(const std::string& pointer, const ValueMap& tunables) {
+  for (const auto& [name, value] : tunables) {
+    if (Status named = check_name(pointer, name); !named) {
+      return named;
+    }
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* fraction = std::get_if<double>(&value);
+    const double number = whole != nullptr      ? static_cast<double>(*whole)
+                          : fraction != nullptr ? *fraction
+                                                : 0;
+    if (number < 0) {
+      return implausible(fmt::format("{}/{}", pointer, escaped(name)), number);
+    }
+  }
+  return {};
 }
 
 struct Number {
@@ -111,8 +160,40 @@ Status check_row(const std::string& pointer, const Measurement& row) {
                           Number{"summary/rtt_ns/p50", summary.rtt_p50_ns.value_or(0)},
                           Number{"summary/lost_datagrams", summary.lost_datagrams.value_or(0)},
                           Number{"summary/socket_drops", summary.socket_drops.value_or(0)}});
+  checked = checked
+                .and_then([&] {
+                  return check_order(pointer + "/summary/goodput_low_bps", summary.goodput_low_bps,
+                                     summary.goodput_high_bps);
+                })
+                .and_then([&] {
+                  return check_order(pointer + "/summary/messages_low_per_s",
+                                     summary.messages_low_per_s, summary.messages_high_per_s);
+                })
+                .and_then([&] {
+                  return check_order(pointer + "/summary/rtt_ns/p50_low", summary.rtt_p50_low_ns,
+                                     summary.rtt_p50_high_ns);
+                })
+                .and_then([&] {
+                  return check_tunables(pointer + "/tunables/requested", row.tunables.requested);
+                })
+                .and_then([&] {
+                  return check_tunables(pointer + "/tunables/effective/initiator",
+                                        row.tunables.effective_initiator);
+                })
+                .and_then([&] {
+                  return check_tunables(pointer + "/tunables/effective/responder",
+                                        row.tunables.effective_responder);
+                });
   for (std::size_t i = 0; checked && i < row.rounds.size(); ++i) {
     checked = check_round(fmt::format("{}/rounds/{}", pointer, i), row.rounds[i]);
+  }
+  return checked;
+}
+
+Status check_host(const std::string& pointer, const HostInfo& host) {
+  Status checked = check_name(pointer + "/interface", host.interface);
+  for (std::size_t i = 0; checked && i < host.facts.size(); ++i) {
+    checked = check_name(fmt::format("{}/facts/{}/key", pointer, i), host.facts[i].key);
   }
   return checked;
 }
@@ -121,6 +202,14 @@ Status check_row(const std::string& pointer, const Measurement& row) {
 
 Status check_plausible(const Document& document) {
   Status checked;
+  for (const auto& [id, host] : document.hosts) {
+    checked = checked.and_then([&] { return check_host("/hosts/" + escaped(id), host); });
+  }
+  for (std::size_t i = 0; checked && i < document.interventions.size(); ++i) {
+    const Intervention& one = document.interventions[i];
+    checked =
+        check_order(fmt::format("/interventions/{}/ratio_low", i), one.ratio_low, one.ratio_high);
+  }
   for (std::size_t i = 0; checked && i < document.measurements.size(); ++i) {
     checked = check_row(fmt::format("/measurements/{}", i), document.measurements[i]);
   }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "bench/model/codec.hpp"
@@ -16,6 +18,8 @@ using nlohmann::json;
 
 constexpr std::size_t kShownKeys = 6;
 constexpr std::size_t kShownBytes = 200;
+/// Of a document of 32 Mi values hardly a thousand; bounds the memory that a hostile one takes.
+constexpr std::uint64_t kHeldKeys = std::uint64_t{1} << 20;
 
 /// Listens to the parser (nlohmann's SAX interface: false stops it) and notes what identifies a
 /// document.
@@ -44,12 +48,19 @@ class Scanner final : public nlohmann::json_sax<json> {
   bool binary(binary_t&) override { return value(); }
   bool start_object(std::size_t) override {
     in_schema_ = depth_ == 1 && key_ == "schema";
-    return open();
+    return open(false);
   }
-  bool start_array(std::size_t) override { return depth_ > 0 ? open() : not_an_object(); }
+  bool start_array(std::size_t) override { return depth_ > 0 ? open(true) : not_an_object(); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
   bool key(string_t& text) override {
+    Level& level = levels_[static_cast<std::size_t>(depth_ - 1)];
+    if (!level.keys.insert(text).second) {
+      note_twice(text);
+    } else if (++held_keys_ > kHeldKeys) {
+      return refuse_size("keys in objects that are open at once", kHeldKeys);
+    }
+    level.key = text;
     if (depth_ <= 2) {
       key_ = text;
     }
@@ -70,16 +81,38 @@ class Scanner final : public nlohmann::json_sax<json> {
   [[nodiscard]] Result<SchemaVersion> version(const std::string& name) const;
 
  private:
+  /// An object or a list that is open.
+  struct Level {
+    bool is_list = false;
+    std::uint64_t index = 0;  // of the value that is read, in a list
+    std::string key;          // of the value that is read, in an object
+    std::unordered_set<std::string> keys;
+  };
+
+  void count_value() {
+    if (depth_ > 0) {
+      ++levels_[static_cast<std::size_t>(depth_ - 1)].index;
+    }
+  }
   bool value() {
     if (depth_ == 0) {
       return not_an_object();
     }
+    count_value();
     return ++values_ <= limits_.max_values || refuse_size("values", limits_.max_values);
   }
-  bool open() {
-    ++depth_;
-    return depth_ <= limits_.max_depth ||
-           refuse_size("nested levels", static_cast<std::uint64_t>(limits_.max_depth));
+  bool open(bool is_list) {
+    count_value();
+    if (++depth_ > limits_.max_depth) {
+      return refuse_size("nested levels", static_cast<std::uint64_t>(limits_.max_depth));
+    }
+    levels_.resize(std::max(levels_.size(), static_cast<std::size_t>(depth_)));
+    Level& level = levels_[static_cast<std::size_t>(depth_ - 1)];
+    level.is_list = is_list;
+    level.index = 0;
+    held_keys_ -= level.keys.size();
+    level.keys.clear();
+    return true;
   }
   bool close() {
     --depth_;
@@ -91,6 +124,22 @@ class Scanner final : public nlohmann::json_sax<json> {
                      ExitClass::error};
     return false;
   }
+  /// The first one is told, where the text turns out to be a document of ours.
+  void note_twice(const std::string& key) {
+    if (twice_) {
+      return;
+    }
+    std::string place;
+    for (int depth = 0; depth + 1 < depth_; ++depth) {
+      const Level& level = levels_[static_cast<std::size_t>(depth)];
+      place += level.is_list ? fmt::format("/{}", level.index - 1) : "/" + level.key;
+    }
+    twice_ = Error{"document-duplicate-key",
+                   fmt::format("{}: the key \"{}\" stands there twice",
+                               place.empty() ? "at the top" : place.substr(0, kShownBytes),
+                               key.substr(0, kShownBytes)),
+                   "Two values for one thing: leave the wrong one out.", ExitClass::error};
+  }
   bool refuse_size(std::string_view what, std::uint64_t limit) {
     refusal_ = Error{"document-too-large", fmt::format("it has more than {} {}", limit, what), "",
                      ExitClass::error};
@@ -99,6 +148,9 @@ class Scanner final : public nlohmann::json_sax<json> {
 
   const ReadLimits& limits_;
   int depth_ = 0;
+  std::vector<Level> levels_;  // as many as were ever open at once
+  std::uint64_t held_keys_ = 0;
+  std::optional<Error> twice_;
   std::uint64_t values_ = 0;
   std::string key_;
   bool in_schema_ = false;
@@ -145,6 +197,9 @@ Result<SchemaVersion> Scanner::version(const std::string& name) const {
                 fmt::format("{}: written in version {}.{} of {}; this netbench reads up to {}.x",
                             name, *major_, minor_.value_or(0), kSchemaName, kSchemaMajor),
                 "Read it with a netbench at least as new as the one that wrote it.");
+  }
+  if (twice_) {
+    return tl::unexpected<Error>(with_context(*twice_, name));
   }
   return SchemaVersion{static_cast<int>(*major_), static_cast<int>(minor_.value_or(0))};
 }

@@ -14,7 +14,7 @@ struct SchemaVersion {
   int minor = 0;
 };
 
-/// Reads a JSON text once without building anything from it, in constant memory: whether it is JSON
+/// Reads a JSON text once without building anything from it, in bounded memory: whether it is JSON
 /// at all and whole, inside the limits, a netbench result, and of which version. `name` stands for
 /// the text in messages. Errors: those of read_document() but `document-unreadable` and
 /// `document-invalid`; a major version above ours is `document-newer`.

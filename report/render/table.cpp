@@ -186,6 +186,46 @@ std::size_t break_point(std::string_view text, std::size_t room) {
   return cut;
 }
 
+/// What drives a terminal or hides the order of what is read: C0, DEL and C1 controls, marks and
+/// overrides of direction, separators and joiners without a width (Unicode, general categories Cc,
+/// Cf, Zl and Zp).
+constexpr std::array<std::pair<char32_t, char32_t>, 9> kHidden{{{0x00, 0x1f},
+                                                                {0x7f, 0x9f},
+                                                                {0xad, 0xad},
+                                                                {0x61c, 0x61c},
+                                                                {0x200b, 0x200f},
+                                                                {0x2028, 0x202e},
+                                                                {0x2060, 0x206f},
+                                                                {0xfeff, 0xfeff},
+                                                                {0xe0000, 0xe007f}}};
+constexpr char32_t kInvalid = 0xffffffff;
+
+struct CodePoint {
+  char32_t value;
+  std::size_t bytes;
+};
+
+/// The first code point of UTF-8 text (RFC 3629), or one byte that is none.
+CodePoint first_of(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80U) {
+    return {lead, 1};
+  }
+  const std::size_t bytes = lead >= 0xf0U ? 4 : lead >= 0xe0U ? 3 : 2;
+  if (lead < 0xc2U || lead > 0xf4U || text.size() < bytes) {
+    return {kInvalid, 1};
+  }
+  char32_t value = lead & (0x7fU >> bytes);
+  for (const char c : text.substr(1, bytes - 1)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0U) != 0x80U) {
+      return {kInvalid, 1};
+    }
+    value = (value << 6U) | (byte & 0x3fU);
+  }
+  return {value, bytes};
+}
+
 }  // namespace
 
 std::string toned(const std::string& text, Tone tone, bool color) {
@@ -266,18 +306,21 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string printable(std::string_view text) {
-  constexpr unsigned char kDelete = 0x7f;
-  constexpr unsigned char kC1Lead = 0xc2;
-  constexpr unsigned char kC1End = 0xa0;
-  std::string result(text);
-  unsigned char before = 0;
-  for (char& c : result) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool is_c1 = before == kC1Lead && byte >= 0x80U && byte < kC1End;
-    if (byte < ' ' || byte == kDelete || is_c1) {
-      c = is_c1 ? static_cast<char>(kC1End) : ' ';  // U+00A0 is a space too
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint first = first_of(text);
+    const bool hidden = std::ranges::any_of(kHidden, [&](const auto& range) {
+      return first.value >= range.first && first.value <= range.second;
+    });
+    if (first.value == kInvalid) {
+      result += '?';
+    } else if (hidden) {
+      result += ' ';
+    } else {
+      result += text.substr(0, first.bytes);
     }
-    before = byte;
+    text.remove_prefix(first.bytes);
   }
   return result;
 }

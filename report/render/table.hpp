@@ -46,8 +46,9 @@ void drop_empty_columns(Table& table);
 /// Number of terminal columns of UTF-8 text without wide characters.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-/// The text with a space for each control character (C0, DEL and the C1 ones of UTF-8): texts of a
-/// document come from another host and must not drive the terminal.
+/// The text with a space for each control character and each invisible one that turns the direction
+/// of reading, and '?' for what is no UTF-8: texts of a document come from another host and must
+/// not drive the terminal or read as something else.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Breaks a printable() paragraph at spaces into lines of at most `width`, the second and further

@@ -90,8 +90,9 @@ bool is_remedied(const std::string& name, const Finding& finding) {
 }
 
 std::string row_command(const Document& document, const Measurement& row, const Finding& finding) {
-  std::string text = fmt::format("netbench pair {} --transport {} --workload {}",
-                                 connection_words(document), row.transport, row.workload);
+  std::string text =
+      fmt::format("netbench pair {} --transport {} --workload {}", connection_words(document),
+                  quoted(row.transport), quoted(row.workload));
   if (row.direction != Direction::none) {
     text += " --direction " + to_string(row.direction);
   }
@@ -105,7 +106,7 @@ std::string row_command(const Document& document, const Measurement& row, const 
     const std::string level = value_text(value);
     text += level == "auto" || is_remedied(name, finding)
                 ? ""
-                : fmt::format(" --{} {}", name, quoted(level));
+                : fmt::format(" {} {}", quoted("--" + name), quoted(level));
   }
   return text;
 }

@@ -51,7 +51,7 @@ class Programs:
             told = json.loads(done.stdout)
         except ValueError as error:
             raise LabError(f"netbench diagnose {path}: {done.stderr.strip() or error}") from error
-        return findings_of(told)
+        return findings_of(told["documents"][0])
 
 
 def findings_of(told: Any) -> list[Mapping[str, Any]]:

@@ -105,7 +105,7 @@ class SavedDocument(unittest.TestCase):
         target = self.folder / "diagnosis.json"
         done = program("diagnose", path, "--json", str(target))
         self.assertRegex(done.stdout, r"\AVerdict")
-        found = json.loads(target.read_text())
+        (found,) = json.loads(target.read_text())["documents"]
         self.assertEqual(program("diagnose", path, "--json", "-").stdout, target.read_text())
         self.assertEqual(set(found), {"file", "findings", "bounds", "trace", "experiments"})
         self.assertEqual(found["findings"][0]["class_id"], "W01")
@@ -140,6 +140,13 @@ class SavedDocument(unittest.TestCase):
         done = program("diagnose")
         self.assertEqual(done.returncode, 2)
         self.assertIn("error[usage]", done.stderr)
+
+    def test_with_a_flag_that_has_a_value_or_an_empty_file_name_is_a_usage_error(self) -> None:
+        path = self.write(window_limited())
+        for words in (("--explain=5",), ("--no-color=yes",), ("--json", ""), ("--json=",)):
+            done = program("diagnose", path, *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("error[usage]", done.stderr)
 
     def test_of_the_examples_runs_as_it_is_written(self) -> None:
         text = program("diagnose", "--help").stdout.split("Examples:")[1]
@@ -216,7 +223,7 @@ class Run(unittest.TestCase):
         done = self.run_over("--tcp.rcvbuf", "64K", "--diagnose-budget", "0", delay="5ms")
         text = json.dumps(done.document)
         again = program("diagnose", "-", "--json", "-", input=text)
-        self.assertEqual(json.loads(again.stdout)["findings"], done.document["findings"])
+        self.assertEqual(json.loads(again.stdout)["documents"][0]["findings"], done.document["findings"])
 
     def test_over_a_healthy_link_finds_nothing_above_info(self) -> None:
         """Save that other work on this machine holds the CPUs, where it does (K04)."""

@@ -106,6 +106,44 @@ class BadDocument(DocumentCase):
                             "/measurements/0/rounds/0/counters/responder/if.eth0.rx_bytes",
                             "-4096")
 
+    def test_with_a_key_twice_names_it_and_the_place(self) -> None:
+        text = json.dumps(small())
+        self.assert_refused(text.replace('"summary": {', '"summary": {"goodput_bps": 1, '),
+                            "document-duplicate-key", "/measurements/0/summary",
+                            '"goodput_bps" stands there twice')
+        self.assert_refused(text[:-1] + ', "measurements": []}', "document-duplicate-key",
+                            "at the top")
+
+    def test_with_a_negative_tunable_or_a_turned_interval_names_it(self) -> None:
+        row = small()["measurements"][0]
+        negative = row | {"tunables": {"requested": {"tcp.rcvbuf": -1}}}
+        turned = row | {"summary": {"goodput_bps": 4e8, "goodput_low_bps": 5e8,
+                                    "goodput_high_bps": 3e8}}
+        for bad, place in ((negative, "/measurements/0/tunables/requested/tcp.rcvbuf"),
+                           (turned, "/measurements/0/summary/goodput_low_bps")):
+            self.assert_refused(small() | {"measurements": [bad]}, "document-implausible", place)
+
+    def test_with_an_interface_that_is_a_command_is_refused(self) -> None:
+        for name in ("eth0;reboot", "$(reboot)", "eth0`id`", "a\nb"):
+            fact = {"key": f"if.{name}.mtu_bytes", "value": 1500, "source": "x"}
+            self.assert_refused(small() | {"hosts": {"h0": {"facts": [fact]}}},
+                                "document-implausible", "/hosts/h0/facts/0/key")
+
+    def test_with_texts_that_drive_a_terminal_or_a_shell_shows_neither(self) -> None:
+        evil = "nb\u202e\x1b[2J\u200b$(reboot);`id`" + "x" * 5000
+        content = small() | {
+            "hosts": {"h0": {"name": evil, "facts": []}},
+            "config": {"peer": evil, "transport": "tcp"},
+            "error": {"code": "peer-refused", "message": evil, "remedy": evil}}
+        self.path.write_text(json.dumps(content))
+        done = self.diagnose(str(self.path), "--explain")
+        self.assertIn(done.returncode, (0, 3, 4), done.stderr)
+        for hidden in "\x1b\u202e\u200b":
+            self.assertNotIn(hidden, done.stdout)
+        self.assertNotRegex(done.stdout, "x{1001}")
+        # A command that repeats such a text holds it in quotes.
+        self.assertNotRegex(done.stdout, r"--peer [^'\s]*\$\(")
+
     def test_with_a_negative_rate_names_it(self) -> None:
         document = small()
         document["measurements"][0]["summary"]["goodput_bps"] = -1

@@ -109,5 +109,17 @@ TEST(Wrapped, EndsWhateverTheWidth) {
   }
 }
 
+TEST(Printable, HidesWhatDrivesATerminalOrTurnsTheDirectionOfReading) {
+  EXPECT_EQ(printable("a\x1b[2J\x7f\n"), "a [2J  ");
+  EXPECT_EQ(printable("eth0\u202etxt.exe\u2066\u200b\ufeff"), "eth0 txt.exe   ");
+  EXPECT_EQ(printable("\xc2\x9b"), " ");
+}
+
+TEST(Printable, KeepsTextAndMarksWhatIsNoText) {
+  EXPECT_EQ(printable("Zürich, 10 µs … 1 Gb/s"), "Zürich, 10 µs … 1 Gb/s");
+  EXPECT_EQ(printable("a\xff\xc3"), "a??");
+  EXPECT_EQ(printable(""), "");
+}
+
 }  // namespace
 }  // namespace netbench::report
