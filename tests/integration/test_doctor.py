@@ -22,8 +22,8 @@ ESCAPE = "\x1b"
 FAULTS = {
     "acs": "P05", "bad-pair": "L02", "bond-member-down": "B02", "bond-no-partner": "B04",
     "bond-two-aggregators": "B03", "dark-optics": "L05", "far-node": "K03", "firewall": "C08",
-    "half-duplex": "L03", "lldp": "M03", "narrow-bridge": "P02", "narrow-slot": "P02", "one-irq-core": "K03",
-    "overlay": "M05", "slow-link": "L02",
+    "half-duplex": "L03", "lldp": "M03", "narrow-bridge": "P02", "narrow-slot": "P02",
+    "one-irq-core": "K03", "overlay": "M05", "slow-link": "L02",
 }
 HEALTHY = ("server", "peer", "bond", "steered", "virtual", "container", "nfs")
 
@@ -164,7 +164,8 @@ class OneHost(unittest.TestCase):
     def test_refuses_what_makes_no_sense(self) -> None:
         for words in (("--root", "/nowhere"), ("--peer", "self", "--root", "/"),
                       ("--towards", "gpu02"), ("--towards", "10.0.0.1", "10.0.0.2"),
-                      ("--lldp", "soon"), ("--peer",), ("--cable-test", "eth0", "--peer", "self"), ("--json", "/nowhere/facts.json"),
+                      ("--lldp", "soon"), ("--peer",), ("--json", "/nowhere/facts.json"),
+                      ("--cable-test", "eth0", "--peer", "self"), ("--cable-test", ""),
                       ("--peer", ""), ("--peer", "127.0.0.1:99999"), ("--interface", "")):
             done = doctor(*words)
             self.assertEqual(done.returncode, 2, words)
