@@ -42,8 +42,12 @@ Rejection rejection_of(Attempt& attempt) {
 std::vector<std::string> open_port(Attempt& attempt) {
   const std::string port = attempt.port();
   return attempt.remedy(
-      {fmt::format("on the peer: nft insert rule inet filter input tcp dport {} accept", port),
-       fmt::format("or: firewall-cmd --add-port={}/tcp", port)});
+      {"on the peer: nft list ruleset; iptables -S INPUT   (which table and chain refuse?)",
+       fmt::format(
+           "on the peer, by what manages its rules: firewall-cmd --add-port={0}/tcp, ufw allow "
+           "{0}/tcp, iptables -I INPUT -p tcp --dport {0} -j ACCEPT, or nft insert rule "
+           "FAMILY TABLE CHAIN tcp dport {0} accept",
+           port)});
 }
 
 Verdict rejected(Look& look, Rejection kind, const char* cause) {

@@ -227,8 +227,11 @@ Verdict judge_own_output(Look& look) {
   }
   return fires(
       Confidence::likely, 0.95, why, "This host's own firewall keeps the connection from leaving.",
-      {"nft list ruleset; iptables -S OUTPUT",
-       fmt::format("nft insert rule inet filter output tcp dport {} accept", attempt.port())});
+      {"on this host: nft list ruleset; iptables -S OUTPUT   (which table and chain refuse?)",
+       fmt::format(
+           "on this host, by what manages its rules: iptables -I OUTPUT -p tcp --dport {0} -j "
+           "ACCEPT, or nft insert rule FAMILY TABLE CHAIN tcp dport {0} accept",
+           attempt.port())});
 }
 
 Verdict judge_own_policy(Look& look) {

@@ -123,17 +123,19 @@ std::optional<Overflow> overflow_of(Look& look) {
   return overflow;
 }
 
-/// A flood overruns any receiver, and a busy machine any small buffer: only what someone set, or a
-/// paced rate that is lost in bulk, is a fault.
+/// A flood overruns any receiver, a busy machine any small buffer, and the rate that netbench sends
+/// at by itself a small host: only what someone set, or a rate asked for that is lost in bulk, is a
+/// fault.
 Severity severity_of_overflow(Look& look, const Overflow& overflow) {
   const bool asked = look.asked_for("udp.rcvbuf");
   const auto rate = look.setting(End::sender, "udp.rate");
   const bool flood = look.setting_text(End::sender, "udp.rate") == "auto" || (rate && *rate <= 0);
   const bool waited = waiting_share(look, End::receiver).value_or(0) > kQuiet;
-  if (asked || (!flood && overflow.share() > kMuchLoss && !waited)) {
+  const bool own_rate = !flood && !look.asked_for("udp.rate");
+  if (asked || (!flood && !own_rate && overflow.share() > kMuchLoss && !waited)) {
     return Severity::problem;
   }
-  return flood || waited ? Severity::info : Severity::warning;
+  return flood || waited || own_rate ? Severity::info : Severity::warning;
 }
 
 }  // namespace

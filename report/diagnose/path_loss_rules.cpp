@@ -77,10 +77,9 @@ Verdict judge_policer(Look& look) {
   return fires(
       proof ? Confidence::likely : Confidence::possible, 1 - found.share(), why,
       fmt::format("a policer drops what exceeds about {:.0f} Mb/s, without a queue", rate_mbps),
-      {on(look, End::sender,
-          fmt::format("tc qdisc replace dev {} root tbf rate {:.0f}mbit burst "
-                      "256kb latency 50ms",
-                      look.interface(End::sender), 0.8 * rate_mbps)),
+      // The connection alone: a shaper on the interface would slow whatever else leaves there.
+      {fmt::format("--tcp.pacing {:.0f}M (in an application on {}: SO_MAX_PACING_RATE)",
+                   0.8 * rate_mbps, look.host_name(End::sender)),
        "ask who polices the path (cloud limit, firewall, switch port) for its rate"});
 }
 

@@ -28,8 +28,10 @@ bool weaker(const Verdict& one, const Verdict& other) {
 
 /// Puts the host in front of what is a command and names none yet.
 void name_host(std::vector<std::string>& remedy, const std::string& host) {
-  constexpr std::array<std::string_view, 8> kPrograms = {
-      "ethtool ", "ip ", "tc ", "sysctl ", "cpupower ", "modprobe ", "setpci ", "nft "};
+  constexpr std::array<std::string_view, 17> kPrograms = {
+      "ethtool ", "ip ",     "tc ",        "sysctl ",    "cpupower ", "modprobe ",
+      "setpci ",  "nft ",    "iptables ",  "systemctl ", "echo ",     "dmesg ",
+      "cat ",     "arping ", "tracepath ", "numactl ",   "lspci "};
   for (std::string& line : remedy) {
     if (std::ranges::any_of(kPrograms, [&](auto program) { return line.starts_with(program); })) {
       line.insert(0, fmt::format("on {}: ", host));

@@ -116,6 +116,17 @@ TEST(Connection, SilenceBehindAKnownNeighbourIsAFirewallThatDrops) {
   expect_leads("C02", failed("peer-dropped", timed_out(kReachable)));
 }
 
+TEST(Connection, RemediesSayOnWhichHostAndAssumeNoTableOfTheFirewall) {
+  const auto dropped = connection("connect.dropped", failed("peer-dropped", timed_out(kReachable)));
+  const bool on_the_peer = std::ranges::any_of(
+      dropped.remedy, [](const auto& line) { return line.starts_with("on the peer"); });
+  EXPECT_TRUE(on_the_peer);
+  for (const auto& line : dropped.remedy) {
+    EXPECT_EQ(line.find("inet filter"), std::string::npos) << line;
+    EXPECT_FALSE(line.starts_with("nft ") || line.starts_with("iptables ")) << line;
+  }
+}
+
 TEST(Connection, APingTellsADroppedPortFromAPathThatDoesNotLeadBack) {
   const auto answered =
       failed("peer-dropped", with(timed_out(kReachable, true), "ping_answered", true));

@@ -256,6 +256,13 @@ TEST(CpuRules, NameTheReceiversSocketAndNotTheNetwork) {
             "network's");
 }
 
+TEST(CpuRules, BlameNobodyForTheRateThatNetbenchChoseItself) {
+  RowBuilder row = overflowing(19'997);
+  EXPECT_EQ(serious_classes_of(lab().row(row).build(), Scope::datagrams), "");
+  row.asked("udp.rate", std::int64_t{1'000'000'000});
+  EXPECT_EQ(serious_classes_of(lab().row(row).build(), Scope::datagrams), "K14");
+}
+
 TEST(CpuRules, TakeAFloodThatOverrunsTheReceiverForWhatItIs) {
   RowBuilder row = overflowing(19'997);
   row.effective("udp.rate", std::string("auto"));

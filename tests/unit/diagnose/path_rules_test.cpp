@@ -100,6 +100,17 @@ const Signature kPolicer{.mbps = 117,
                          .notsent_bytes = 1.3e6,
                          .sender_blocked = 0.98};
 
+TEST(PathRules, SlowTheConnectionThatIsPolicedAndNotTheWholeInterface) {
+  RowBuilder row = row_of(kPolicer);
+  row.sender({{"netstat.TCPTimeouts", 18}, {"netstat.TCPLostRetransmit", 565}});
+  const auto remedy = path_verdict("path.policer", lab().row(row).build()).remedy;
+  ASSERT_FALSE(remedy.empty());
+  EXPECT_EQ(remedy.front(), "--tcp.pacing 94M (in an application on nb-a: SO_MAX_PACING_RATE)");
+  for (const auto& line : remedy) {
+    EXPECT_EQ(line.find("tc qdisc"), std::string::npos) << line;
+  }
+}
+
 TEST(PathRules, NameAPolicer) {
   RowBuilder row = row_of(kPolicer);
   row.sender({{"netstat.TCPTimeouts", 18},
