@@ -25,7 +25,7 @@ DEPENDS: dict[str, tuple[str, ...]] = {
     "bench/launch": ("bench/session",),
     "bench/cli": ("bench/measure", "bench/launch", "report/document", "report/diagnose",
                   "report/compare", "report/accept", "report/import", "report/render"),
-    "bench/micro": ("bench/measure", "transports/sdk", "report/document"),
+    "bench/micro": ("bench/measure", "transports/verbs", "report/document"),
     "transports/abi": (),
     "transports/sdk": ("transports/abi",),
     "transports/rdma": ("transports/sdk",),

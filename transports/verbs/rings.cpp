@@ -121,7 +121,8 @@ int SendRing::post_record() noexcept {
   return rdma::post_send(qp_, &record_requests_[index], &refused);
 }
 
-bool SendRing::check_body(std::byte* message) noexcept {
+bool SendRing::check_body(std::byte* message, std::uint64_t number) noexcept {
+  compared_ = number;
   const auto body = body_of(message, bytes_);
   if (auto wrong = rdma::compare_pattern(body, seed_)) {
     fault_ = {true, 0, 0, wrong};
@@ -131,7 +132,9 @@ bool SendRing::check_body(std::byte* message) noexcept {
   return true;
 }
 
-bool SendRing::check_last_read() noexcept { return completed_ == 0 || check_body(slot(0)); }
+bool SendRing::check_last_read() noexcept {
+  return completed_ == compared_ || check_body(slot(0), completed_);
+}
 
 ReceiveRing::ReceiveRing(const LanePlan& plan, Op op)
     : qp_(plan.qp),

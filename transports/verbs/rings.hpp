@@ -161,7 +161,7 @@ class SendRing {
       return false;
     }
     if constexpr (kOp == Op::read) {
-      if (sampler_.due() && !check_body(slot(done_at_))) [[unlikely]] {
+      if (sampler_.due() && !check_body(slot(done_at_), completed_ + 1)) [[unlikely]] {
         return false;
       }
     }
@@ -169,8 +169,9 @@ class SendRing {
     ++completed_;
     return true;
   }
-  /// Compares a read's body and clears it, so that the next one must bring it again.
-  [[nodiscard]] bool check_body(std::byte* message) noexcept;
+  /// Compares the body that read `number` brought and clears it, so that the next one must bring it
+  /// again.
+  [[nodiscard]] bool check_body(std::byte* message, std::uint64_t number) noexcept;
 
   void make_requests(const LanePlan& plan, Op op);
   void make_records(const LanePlan& plan);
@@ -198,6 +199,7 @@ class SendRing {
   std::uint64_t records_ = 0;
   std::uint32_t records_under_way_ = 0;
   rdma::Sampler sampler_;
+  std::uint64_t compared_ = 0;  // number of the last read that was compared whole
   DataFault fault_;
 };
 

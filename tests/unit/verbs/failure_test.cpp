@@ -67,7 +67,7 @@ const Corruption kCorruptions[] = {
     {"SendBody", Op::send, 4096, WorkloadId::bandwidth, 17},
     {"SendSequence", Op::send, 4096, WorkloadId::bandwidth, 4090},
     {"SendOneByte", Op::send, 1, WorkloadId::bandwidth, 0},
-    {"ImmBody", Op::write_imm, 4096, WorkloadId::bandwidth, 17},
+    {"ImmLatencyBody", Op::write_imm, 4096, WorkloadId::latency, 17},
     {"SendLatencyBody", Op::send, 4096, WorkloadId::latency, 17},
     {"ImmLatencySequence", Op::write_imm, 64, WorkloadId::latency, 60},
 };
@@ -93,10 +93,10 @@ TEST(RefusedQueuePair, FailsTheConnectionOfBothEnds) {
 TEST(DeviceRemoval, EndsARunInProgress) {
   Pair pair({.message_bytes = 4096, .values = {op(Op::send)}});
   pair.connect();
-  auto serving = Pair::serve(pair.responder());
+  Serving serving(pair.responder());
   std::this_thread::sleep_for(milliseconds(50));
   pair.fabric().raise("fake0", IBV_EVENT_DEVICE_FATAL, 1);
-  ASSERT_EQ(serving.wait_for(milliseconds(2000)), std::future_status::ready);
+  ASSERT_TRUE(serving.ends_within(milliseconds(2000)));
   EXPECT_EQ(error_of([&] { serving.get(); }).slug(), "verbs-device-gone");
 }
 
@@ -104,10 +104,10 @@ TEST(Cancel, EndsRunAndStopWithinItsLimit) {
   for (const WorkloadId workload : {WorkloadId::latency, WorkloadId::bandwidth}) {
     Pair pair({.workload = workload, .message_bytes = 64, .values = {op(Op::send)}});
     pair.connect();
-    auto serving = Pair::serve(pair.responder());
+    Serving serving(pair.responder());
     std::this_thread::sleep_for(milliseconds(30));
     pair.responder().cancel();
-    ASSERT_EQ(serving.wait_for(milliseconds(500)), std::future_status::ready);
+    ASSERT_TRUE(serving.ends_within(milliseconds(500)));
     EXPECT_EQ(error_of([&] { serving.get(); }).status(), NB_CANCELLED);
   }
 }
@@ -116,10 +116,10 @@ TEST(APeerThatGoesAway, EndsTheOther) {
   for (const WorkloadId workload : {WorkloadId::latency, WorkloadId::bandwidth}) {
     Pair pair({.workload = workload, .message_bytes = 64, .values = {op(Op::send)}});
     pair.connect();
-    auto serving = Pair::serve(pair.responder());
+    Serving serving(pair.responder());
     std::this_thread::sleep_for(milliseconds(30));
     pair.drop_initiator();
-    ASSERT_EQ(serving.wait_for(milliseconds(3000)), std::future_status::ready);
+    ASSERT_TRUE(serving.ends_within(milliseconds(3000)));
     EXPECT_EQ(error_of([&] { serving.get(); }).slug(), "verbs-peer-closed");
   }
 }

@@ -131,6 +131,30 @@ inline Ran run(Session& session, std::int64_t iterations, std::int64_t duration_
 
 inline constexpr std::int64_t kMillisecond = 1'000'000;
 
+/// run() of an end until stop(), as the harness does with one that serves. Cancelled where nobody
+/// asks how it ended.
+class Serving {
+ public:
+  explicit Serving(Session& session)
+      : session_(&session),
+        ended_(std::async(std::launch::async, [&session] { run(session, 0, 0); })) {}
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+  ~Serving() {
+    if (ended_.valid()) {
+      session_->cancel();
+    }
+  }
+  [[nodiscard]] bool ends_within(std::chrono::milliseconds limit) const {
+    return ended_.wait_for(limit) == std::future_status::ready;
+  }
+  void get() { ended_.get(); }
+
+ private:
+  Session* session_;
+  std::future<void> ended_;
+};
+
 /// Both ends of one point over the fake fabric.
 class Pair {
  public:
@@ -153,11 +177,6 @@ class Pair {
       throw;
     }
     answered.get();
-  }
-
-  /// run() of an end until stop(), as the harness does with one that serves.
-  [[nodiscard]] static std::future<void> serve(Session& session) {
-    return std::async(std::launch::async, [&session] { run(session, 0, 0); });
   }
 
   void stop() {

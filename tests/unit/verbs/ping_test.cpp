@@ -30,7 +30,7 @@ TEST_P(PingPongs, YieldExactlyTheSamplesAskedFor) {
              .values = {op(given.op), wait(given.wait), qp(given.qp)}},
             device);
   pair.connect();
-  auto serving = Pair::serve(pair.responder());
+  Serving serving(pair.responder());
   // Two ends that never sleep take turns by the scheduler's ticks where they share a core.
   const std::int64_t many = given.wait == Wait::poll ? 10 : 300;
   for (const std::int64_t iterations : {std::int64_t{1}, std::int64_t{7}, many}) {
