@@ -34,6 +34,19 @@ class Options:
     bound: bool = False
 
 
+def _command_line(pid: int) -> bytes:
+    """Of a process; OSError where there is none, b"" for one that has ended. In the middle of an
+    execve(2) there is none either, for a moment."""
+    folder = Path("/proc", str(pid))
+    deadline = time.monotonic() + 1
+    while not (words := (folder / "cmdline").read_bytes()):
+        state = (folder / "stat").read_text().rpartition(")")[2].split()[0]  # proc_pid_stat(5)
+        if state in "ZX" or time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+    return words
+
+
 class Machine:
     """Host `name` of the lab in a folder; its own folder below holds its control pipe, its console
     and its jobs."""
@@ -103,7 +116,7 @@ class Machine:
     def alive(self) -> bool:
         """Whether its process is there, and still the one that this lab started."""
         try:
-            words = Path("/proc", str(self.pid), "cmdline").read_bytes().split(b"\0")
+            words = _command_line(self.pid).split(b"\0")
         except (OSError, ValueError):
             return False
         return f"pipe,id=control,path={self.folder / 'control'}".encode() in words
