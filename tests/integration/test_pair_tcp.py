@@ -70,6 +70,19 @@ class Buffers(OnTwoHosts):
         self.assertLessEqual(counter(found[16384], "initiator", "tcp_info.snd_wnd"), 32768)
 
 
+class LongPath(unittest.TestCase):
+    def test_opens_its_window_as_far_as_the_kernel_allows(self) -> None:
+        """12 bandwidth-delay products of the first window: nothing of ours may keep it small."""
+        with Testbed(rate="300mbit", delay="20ms", queue="4mb") as bed:
+            for host in "ab":
+                bed.run(host, ["sysctl", "-qw", "net.ipv4.tcp_rmem=4096 131072 16777216",
+                               "net.ipv4.tcp_wmem=4096 65536 16777216"])
+            agent(bed)
+            row = only_row(pair(bed, *BRIEF, *FORWARD, budget="5s").document)
+            self.assertGreater(row["summary"]["goodput_bps"], 200e6)
+            self.assertGreater(counter(row, "responder", "sock_max.rcvbuf_bytes"), 3e6)
+
+
 class Directions(OnTwoHosts):
     def test_send_from_the_end_they_name(self) -> None:
         done = pair(self.bed, *BRIEF, "--workload", "bandwidth", "--size", "128K",

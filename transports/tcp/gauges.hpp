@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "transports/sdk/host.hpp"
@@ -44,11 +46,15 @@ class Gauges {
 };
 
 /// Looks ten times a second from a thread of its own, so that those which move bytes never do. A
-/// stop before the first look is due takes it.
+/// stop before the first look is due takes it. `also` is called after each look; it must not throw.
 class GaugeWatch {
  public:
-  explicit GaugeWatch(std::span<const int> fds)
-      : gauges_(fds), periodic_(kPeriod, [this] { gauges_.look(); }) {}
+  explicit GaugeWatch(
+      std::span<const int> fds, std::function<void()> also = [] {})
+      : gauges_(fds), periodic_(kPeriod, [this, also = std::move(also)] {
+          gauges_.look();
+          also();
+        }) {}
 
   /// [any-thread]
   void start() { periodic_.start(); }

@@ -23,7 +23,7 @@ class LoadedSession final : public Session {
   void connected() override {
     probe_.emplace(options(), life(), links().fds().front());
     flow_.emplace(options(), life(), links().fds().subspan(1));
-    gauges_.emplace(links().fds());
+    gauges_.emplace(links().fds(), [this] { flow_->follow_buffers(); });
   }
   void run_batch(const nb_batch& batch, nb_batch_result& result) override;
   void finish(TimePoint deadline) override;

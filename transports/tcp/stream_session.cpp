@@ -44,8 +44,12 @@ std::string describe_method(const Options& options) {
   text += kModeChoices[static_cast<std::size_t>(options.mode)].name;
   text += " sender; ";
   text += kReceiveChoices[static_cast<std::size_t>(options.receive)].name;
-  text +=
-      " receiver, low-water mark " + std::to_string(receive_plan(options).low_water_bytes) + " B";
+  const ReceivePlan plan = receive_plan(options);
+  text += " receiver, low-water mark " + std::to_string(plan.low_water_bytes) + " B";
+  if (plan.most_low_water_bytes > plan.low_water_bytes) {
+    text += " and then an eighth of the buffer, at most " +
+            std::to_string(plan.most_low_water_bytes) + " B";
+  }
   if (options.read_rate_bps) {
     text += "; the application takes at most " + std::to_string(*options.read_rate_bps) + " bit/s";
   }
@@ -59,7 +63,7 @@ std::string describe_method(const Options& options) {
 void StreamSession::connected() {
   method_ = describe_method(options());
   flow_.emplace(options(), life(), links().fds());
-  gauges_.emplace(links().fds());
+  gauges_.emplace(links().fds(), [this] { flow_->follow_buffers(); });
 }
 
 TimePoint end_of(const nb_batch& batch) {

@@ -171,8 +171,9 @@ inline constexpr std::array kTunableRows = {
                          .choice_count = kReceiveChoices.size(),
                          .workloads = kStreams}),
     sdk::row(sdk::Integer{.name = "lowat",
-                          .help = "SO_RCVLOWAT: bytes that wake the receiver; auto: up to 1M, for "
-                                  "few wake-ups, and 1 where rcvbuf is set",
+                          .help =
+                              "SO_RCVLOWAT: bytes that wake the receiver; auto: an eighth of the "
+                              "kernel's buffer up to 1M, and 1 where rcvbuf is set",
                           .unit = NB_UNIT_BYTES,
                           .scale = NB_SCALE_POWER_OF_TWO,
                           .allows_auto = true,

@@ -160,5 +160,30 @@ TEST(TcpStream, RunsOverIpv6) {
   expect_exact_bytes(pair);
 }
 
+/// A mark of about the window's size would keep the kernel from widening it.
+TEST(LowWaterMark, FollowsTheBufferAndStaysAnEighthOfIt) {
+  Pair pair({});
+  ASSERT_EQ(pair.connect().message, "");
+  EXPECT_EQ(pair.responder().effective()["lowat"].number, 1);
+  auto sending = std::async(std::launch::async, [&] { return pair.initiator().run(0, 0); });
+  EXPECT_EQ(pair.responder().run(0, 600 * kMillisecond).message, "");
+  const auto mark = pair.responder().effective()["lowat"].number;
+  EXPECT_GT(mark, 1);
+  const auto [initiated, responded] = pair.stop();
+  EXPECT_EQ(initiated.message + responded.message + sending.get().message, "");
+  EXPECT_LE(8 * static_cast<double>(mark),
+            pair.responder().counters().at("sock_max.rcvbuf_bytes") * 1.01);
+}
+
+TEST(LowWaterMark, IsOneWhereTheBufferIsSet) {
+  Pair pair({.values = {{"rcvbuf", 1 << 20, ""}}});
+  ASSERT_EQ(pair.connect().message, "");
+  auto sending = std::async(std::launch::async, [&] { return pair.initiator().run(0, 0); });
+  EXPECT_EQ(pair.responder().run(0, 300 * kMillisecond).message, "");
+  EXPECT_EQ(pair.responder().effective()["lowat"].number, 1);
+  const auto [initiated, responded] = pair.stop();
+  EXPECT_EQ(initiated.message + responded.message + sending.get().message, "");
+}
+
 }  // namespace
 }  // namespace netbench::tcp::test
