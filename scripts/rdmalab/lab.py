@@ -22,6 +22,7 @@ from .sysroot import Sysroot
 
 TIMED_OUT, DIED = 124, 125
 PATH_LIMIT = 90  # of 108 bytes that a socket's path may have, unix(7)
+BOOT_TRIES = 2   # on a machine with a load of 15, two of eight boots stopped in the guest's kernel
 GRACE_S = 30     # a command that is ended at its time limit may take so much longer to say so
 
 
@@ -47,19 +48,23 @@ class Lab:
 
     @classmethod
     def up(cls, options: Options, sysroot: Sysroot) -> Lab:
-        """Boots the machines, or LabError with the end of a console, and nothing left behind."""
+        """Boots the machines, once more where that fails, or LabError with the end of a console,
+        and nothing left behind."""
         sysroot.need()
         if options.rdma == "siw" and not sysroot.has_siw:
             raise LabError("no siw driver: run scripts/rdma-lab setup --siw")
-        folder = Path(tempfile.mkdtemp(prefix="rdma-lab."))
-        (folder / "hosts").write_text("\n".join(list(NUMBERS)[:options.hosts]))
-        lab = cls(folder)
-        try:
-            lab._boot(options, sysroot)
-        except BaseException:
-            lab.down()
-            raise
-        return lab
+        for tries_left in reversed(range(BOOT_TRIES)):
+            folder = Path(tempfile.mkdtemp(prefix="rdma-lab."))
+            (folder / "hosts").write_text("\n".join(list(NUMBERS)[:options.hosts]))
+            lab = cls(folder)
+            try:
+                lab._boot(options, sysroot)
+                return lab
+            except BaseException as error:
+                lab.down()
+                if not isinstance(error, LabError) or tries_left == 0:
+                    raise
+        raise AssertionError("unreachable")
 
     def __enter__(self) -> Lab:
         return self
