@@ -78,6 +78,7 @@ using RuleTable = std::span<const Rule>;
 [[nodiscard]] RuleTable consistency_rules();  // both ends alike: V
 [[nodiscard]] RuleTable connection_rules();   // C
 [[nodiscard]] RuleTable rdma_rules();         // RDMA: R
+[[nodiscard]] RuleTable standing_rules();     // what settings will cost, before any traffic
 
 /// All families, in this order.
 [[nodiscard]] std::span<const RuleTable> all_rules();

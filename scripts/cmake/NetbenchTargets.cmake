@@ -27,15 +27,19 @@ function(netbench_common_headers target owner)
 endfunction()
 
 # netbench_add_module(name DEPS a b …): static library netbench_<name> of every .cpp in this folder,
-# included from the top as "bench/<name>/…" or "report/<name>/…".
+# included from the top as "bench/<name>/…" or "report/<name>/…". OWN_HEADERS: it is built with other
+# flags than the modules of the program, so that it needs its own copy of the common headers.
 function(netbench_add_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_HEADERS" "" "DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
   if(sources)
     add_library(netbench_${name} STATIC ${sources})
     netbench_warnings(netbench_${name})
-    netbench_common_headers(netbench_${name} netbench_core
-                            ${NETBENCH_PRODUCT_HEADERS})
+    if(ARG_OWN_HEADERS)
+      netbench_common_headers(netbench_${name} netbench_${name})
+    else()
+      netbench_common_headers(netbench_${name} netbench_core ${NETBENCH_PRODUCT_HEADERS})
+    endif()
     target_include_directories(netbench_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
     target_link_libraries(netbench_${name} PUBLIC ${ARG_DEPS})
   else()

@@ -93,6 +93,16 @@ class TwoHosts(unittest.TestCase):
                                  "--json", "-"])
         self.assertEqual(classes(parse_document(done.stdout)), [])
 
+    def test_of_which_one_is_shaped_are_told_so_before_any_traffic(self) -> None:
+        with Testbed(rate="100mbit", rate_at="host") as bed:
+            agent(bed)
+            target = bed.scratch / "facts.json"
+            done = bed.run("a", [netbench_binary(), "doctor", "--peer", "nb-b", "--insecure",
+                                 "--json", str(target)])
+            self.assertIn("L16", classes(read_document(target)), done.stdout)
+        self.assertIn("shaped to 0.1 Gb/s", done.stdout)
+        self.assertRegex(done.stdout, r"on nb-[ab]: tc qdisc del dev \S+ root")
+
     def test_of_which_one_does_not_answer_give_the_reason_and_a_document(self) -> None:
         with Testbed() as bed:
             target = bed.scratch / "facts.json"
