@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "report/diagnose/diagnose.hpp"
+#include "report/document/defuse.hpp"
 
 namespace netbench::cli {
 
@@ -77,7 +78,7 @@ bool says_too_little(const Document& document) {
 void judge_facts(Document& document) {
   std::vector<Finding> findings;
   if (document.hosts.size() != 1) {
-    add_findings(findings, report::diagnose(document).findings);
+    add_findings(findings, report::diagnose(report::defused(document)).findings);
     drop_what_says_nothing(document, findings);
     document.findings = std::move(findings);
     return;
@@ -89,7 +90,7 @@ void judge_facts(Document& document) {
   }
   for (const auto& name : names) {
     host.interface = name;
-    add_findings(findings, report::diagnose(document).findings);
+    add_findings(findings, report::diagnose(report::defused(document)).findings);
   }
   host.interface = names.front();
   drop_what_says_nothing(document, findings);

@@ -12,6 +12,7 @@
 #include "bench/cli/parse.hpp"
 #include "bench/core/clock.hpp"
 #include "report/diagnose/diagnose.hpp"
+#include "report/document/defuse.hpp"
 #include "report/document/writer.hpp"
 
 namespace netbench::cli {
@@ -95,7 +96,7 @@ int run_pair(std::span<char* const> words) {
     return refuse(words, output.error());
   }
   settle(document, run_measurements(options, plugins, interrupt, document, **output), options.json);
-  document.findings = report::diagnose(document).findings;
+  document.findings = report::diagnose(report::defused(document)).findings;
   return static_cast<int>((*output)->finish());
 }
 
