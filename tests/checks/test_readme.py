@@ -27,7 +27,7 @@ class Readme(unittest.TestCase):
         text = README.read_text()
         before, rest = text.split(BEGIN)
         table, after = rest.split(END)
-        now = output_of("transports", "tcp", "udp", "--markdown")
+        now = output_of("transports", "tcp", "udp", "verbs", "--markdown")
         if os.environ.get("NETBENCH_UPDATE_GOLDEN") == "1":
             README.write_text(before + BEGIN + now + END + after)
             return
