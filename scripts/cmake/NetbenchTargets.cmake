@@ -99,6 +99,8 @@ function(netbench_test_program target)
     set(owner ${target})
     set_property(GLOBAL PROPERTY NETBENCH_TEST_HEADERS ${owner})
   endif()
+  # fmt's own definitions, so that all test programs are compiled with the same ones.
+  target_link_libraries(${target} PRIVATE fmt::fmt)
   netbench_common_headers(${target} ${owner} <gtest/gtest.h>)
 endfunction()
 
