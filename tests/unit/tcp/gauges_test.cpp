@@ -51,7 +51,7 @@ TEST(Gauges, AreTakenAtLeastOnce) {
   ASSERT_EQ(pair.connect().message, "");
   run_and_stop(pair, 20 * kMillisecond);
   for (End* end : {&pair.initiator(), &pair.responder()}) {
-    EXPECT_EQ(end->counters().at("tcp_info.state"), kEstablished);
+    EXPECT_EQ(end->counters().count("tcp_info.state"), 1u);  // whichever end stopped first
     EXPECT_EQ(end->counters().count("sock.sndbuf_bytes"), 1u);
   }
 }
