@@ -302,10 +302,25 @@ std::optional<double> Look::nearness(std::string_view id) {
   return found == nullptr ? std::nullopt : std::optional(found->nearness);
 }
 
+namespace {
+
+/// An experiment is about the row only where its own base is: one whose streams did not get going
+/// (seen behind a queue of five packets: 1.7 Mb/s where the row had 139) shows nothing.
+constexpr double kLikeTheRow = 4;
+
+bool is_like(const Measurement& row, const Intervention& moved) {
+  const auto own = moved.metric == "rtt_p50_ns" ? row.summary.rtt_p50_ns : row.summary.goodput_bps;
+  return !own || *own <= 0 ||
+         (moved.base * kLikeTheRow >= *own && moved.base <= *own * kLikeTheRow);
+}
+
+}  // namespace
+
 const Intervention* Look::moved(std::string_view experiment) {
   const auto& all = document_.interventions;
   const auto found = std::ranges::find_if(all, [&](const Intervention& one) {
-    return one.id == experiment && (row_ == nullptr || one.row == row_->id) && one.n_pairs > 0;
+    return one.id == experiment && one.n_pairs > 0 &&
+           (row_ == nullptr || (one.row == row_->id && is_like(*row_, one)));
   });
   if (found == all.end()) {
     return nullptr;

@@ -222,11 +222,12 @@ class DocumentBuilder {
   DocumentBuilder& moved(const std::string& experiment, double ratio) {
     Intervention intervention;
     intervention.id = experiment;
-    intervention.row = document_.measurements.back().id;
-    intervention.metric =
-        document_.measurements.back().workload == "latency" ? "rtt_p50_ns" : "goodput_bps";
-    intervention.base = 1;
-    intervention.changed = ratio;
+    const Measurement& row = document_.measurements.back();
+    const bool latency = row.workload == "latency";
+    intervention.row = row.id;
+    intervention.metric = latency ? "rtt_p50_ns" : "goodput_bps";
+    intervention.base = (latency ? row.summary.rtt_p50_ns : row.summary.goodput_bps).value_or(1);
+    intervention.changed = intervention.base * ratio;
     intervention.ratio = ratio;
     intervention.ratio_low = ratio * 0.97;
     intervention.ratio_high = ratio * 1.03;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/diagnose/builder.hpp"
+
 namespace netbench::report {
 namespace {
 
@@ -101,6 +103,14 @@ TEST(Look, TakesAutoAsNotAskedFor) {
   EXPECT_FALSE(look.asked_for("tcp.rcvbuf"));
   EXPECT_TRUE(look.asked_for("tcp.sndbuf"));
   EXPECT_FALSE(look.asked_for("tcp.mss"));
+}
+
+TEST(LookMoved, LeavesOutExperimentsWhoseBaseIsNotLikeTheRow) {
+  Document document =
+      test::DocumentBuilder().row(test::RowBuilder::stream(139e6)).moved("more-streams", 2).build();
+  EXPECT_NE(look_at(document).moved("more-streams"), nullptr);
+  document.interventions[0].base = 1.7e6;
+  EXPECT_EQ(look_at(document).moved("more-streams"), nullptr);
 }
 
 }  // namespace
