@@ -52,7 +52,7 @@ class BulkFlow {
   /// Lets all threads go at once; further calls do nothing. [any-thread]
   void start();
   /// Few wake-ups cost little CPU time a byte, but a mark of about the window's size keeps the
-  /// kernel from widening it: the mark is raised to an eighth of what the buffer has become, where
+  /// kernel from widening it: the mark is raised to a quarter of what the buffer has become, where
   /// it was left to us. For a call some ten times a second. [any-thread]
   void follow_buffers() const;
   /// Senders half-close, receivers run until the peer's end. [any-thread]

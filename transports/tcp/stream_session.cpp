@@ -47,7 +47,7 @@ std::string describe_method(const Options& options) {
   const ReceivePlan plan = receive_plan(options);
   text += " receiver, low-water mark " + std::to_string(plan.low_water_bytes) + " B";
   if (plan.most_low_water_bytes > plan.low_water_bytes) {
-    text += " and then an eighth of the buffer, at most " +
+    text += " and then a quarter of the buffer, at most " +
             std::to_string(plan.most_low_water_bytes) + " B";
   }
   if (options.read_rate_bps) {

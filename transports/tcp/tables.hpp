@@ -172,7 +172,7 @@ inline constexpr std::array kTunableRows = {
                          .workloads = kStreams}),
     sdk::row(sdk::Integer{.name = "lowat",
                           .help =
-                              "SO_RCVLOWAT: bytes that wake the receiver; auto: an eighth of the "
+                              "SO_RCVLOWAT: bytes that wake the receiver; auto: a quarter of the "
                               "kernel's buffer up to 1M, and 1 where rcvbuf is set",
                           .unit = NB_UNIT_BYTES,
                           .scale = NB_SCALE_POWER_OF_TWO,

@@ -161,7 +161,7 @@ TEST(TcpStream, RunsOverIpv6) {
 }
 
 /// A mark of about the window's size would keep the kernel from widening it.
-TEST(LowWaterMark, FollowsTheBufferAndStaysAnEighthOfIt) {
+TEST(LowWaterMark, FollowsTheBufferAndStaysAQuarterOfIt) {
   Pair pair({});
   ASSERT_EQ(pair.connect().message, "");
   EXPECT_EQ(pair.responder().effective()["lowat"].number, 1);
@@ -171,7 +171,7 @@ TEST(LowWaterMark, FollowsTheBufferAndStaysAnEighthOfIt) {
   EXPECT_GT(mark, 1);
   const auto [initiated, responded] = pair.stop();
   EXPECT_EQ(initiated.message + responded.message + sending.get().message, "");
-  EXPECT_LE(8 * static_cast<double>(mark),
+  EXPECT_LE(4 * static_cast<double>(mark),
             pair.responder().counters().at("sock_max.rcvbuf_bytes") * 1.01);
 }
 
