@@ -28,6 +28,10 @@ def counter(row: Row, end: str, name: str) -> float:
     return float(row["rounds"][0]["counters"][end].get(name, 0))
 
 
+def build_folder() -> Path:
+    return Path(netbench_binary()).resolve().parents[1]
+
+
 class SoftRoce(unittest.TestCase):
     """One lab for all of these."""
 
@@ -69,6 +73,21 @@ class SoftRoce(unittest.TestCase):
                                      counter(row, receiver, "payload.received_bytes") + lost)
                     self.assertEqual(counter(row, sender, "verbs.check_failed"), 0)
                     self.assertEqual(counter(row, sender, "verbs.errors"), 0)
+
+    def test_the_library_moves_bytes_between_two_hosts(self) -> None:
+        program = build_folder() / "bin/rdma_lab_test"
+        done = lab("exec", "--dir", self.folder, "--timeout", 100, "--", program, program)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("[  PASSED  ]"), 2, done.stdout)
+
+    def test_the_plug_in_conforms_on_a_real_device(self) -> None:
+        """Where these tests are built there is no device, and its sessions are skipped."""
+        program = build_folder() / "tests/conformance/conformance_test"
+        done = lab("exec", "--dir", self.folder, "--timeout", 100, "--",
+                   f"{program} --gtest_filter='*verbs*'")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\[  PASSED  \] \d\d tests")
+        self.assertNotIn("SKIPPED", done.stdout)
 
     def test_streams_of_every_reliable_operation_arrive_whole(self) -> None:
         document, _ = self.run_pair("--workload bandwidth --direction forward --size 1,1M "

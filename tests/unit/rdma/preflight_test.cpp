@@ -1,6 +1,7 @@
 #include "transports/rdma/preflight.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -102,15 +103,34 @@ TEST(WhyNoDevice, IsTheProviderWhereAllElseIsThere) {
   EXPECT_EQ(why_no_device(tree.root()).slug(), "rdma-no-provider");
 }
 
-TEST(WhyNotOpened, IsThePermissionOfItsNode) {
-  if (::geteuid() == 0) {
-    GTEST_SKIP() << "root may open every file";
+/// Root may open every file: this makes it somebody else for a while.
+class Unprivileged {
+ public:
+  Unprivileged() : was_(::geteuid()) {
+    if (was_ == 0) {
+      EXPECT_EQ(::setresuid(kNobody, kNobody, 0), 0);
+    }
   }
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+  ~Unprivileged() {
+    if (was_ == 0) {
+      EXPECT_EQ(::setresuid(0, 0, 0), 0);
+    }
+  }
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  uid_t was_;
+};
+
+TEST(WhyNotOpened, IsThePermissionOfItsNode) {
   Tree tree;
   tree.file("sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n")
       .file("dev/infiniband/uverbs0", "");
   std::filesystem::permissions(tree.root() + "/dev/infiniband/uverbs0",
                                std::filesystem::perms::none);
+  const Unprivileged somebody;
   EXPECT_EQ(why_not_opened("mlx5_0", EACCES, tree.root()).slug(), "rdma-no-permission");
 }
 
