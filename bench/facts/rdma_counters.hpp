@@ -24,8 +24,6 @@ class RdmaCounterReader {
   /// Looks for the counters below `root` and keeps where they are.
   explicit RdmaCounterReader(std::string root);
 
-  [[nodiscard]] bool has_any() const { return !files_.empty(); }
-
   /// Reads them all. The kernel hands out what it read of the hardware up to `lifespan` ago (10 ms
   /// by default: Documentation/ABI/stable/sysfs-class-infiniband), so that a reading sooner than
   /// that after the last one waits for it to be over.

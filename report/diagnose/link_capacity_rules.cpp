@@ -5,6 +5,7 @@
 
 #include "bench/core/units.hpp"
 #include "report/diagnose/link_judges.hpp"
+#include "report/diagnose/signals.hpp"
 #include "report/diagnose/verdicts.hpp"
 
 namespace netbench::report {
@@ -80,8 +81,8 @@ Verdict shaped(Look& look, const Queue& queue) {
                text_of(queue),
                fmt::format("{} sends through a shaper of its own ({}), which holds packets back",
                            device_of(look, End::sender), text_of(queue)),
-               {fmt::format("tc -s qdisc show dev {}", device),
-                fmt::format("tc qdisc del dev {} root", device)});
+               {on(look, End::sender, fmt::format("tc -s qdisc show dev {}", device)),
+                on(look, End::sender, fmt::format("tc qdisc del dev {} root", device))});
 }
 
 }  // namespace
@@ -161,8 +162,8 @@ Verdict judge_queue_drops(Look& look) {
   const std::string device = look.interface(End::sender);
   return fires(Confidence::likely, 0.6, why,
                fmt::format("the queue before {} overflows: {}", device_of(look, End::sender), why),
-               {fmt::format("tc qdisc replace dev {} root fq", device),
-                fmt::format("ip link set dev {} txqueuelen 10000", device)});
+               {on(look, End::sender, fmt::format("tc qdisc replace dev {} root fq", device)),
+                on(look, End::sender, fmt::format("ip link set dev {} txqueuelen 10000", device))});
 }
 
 }  // namespace netbench::report

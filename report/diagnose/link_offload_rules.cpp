@@ -4,6 +4,7 @@
 #include <array>
 
 #include "report/diagnose/link_judges.hpp"
+#include "report/diagnose/signals.hpp"
 #include "report/diagnose/verdicts.hpp"
 
 namespace netbench::report {
@@ -76,8 +77,9 @@ Verdict offload_off_at(Look& look, End end, const std::string& off) {
                         busy ? fmt::format("{:.0f} %", 100 * *busy) : "not known"),
             fmt::format("{} handles every packet by itself: segmentation offload ({}) is off",
                         device_of(look, end), off),
-            {fmt::format("ethtool -K {}{}{}", look.interface(end), switched_on(off),
-                         software_sums ? " tx on" : "")});
+            {on(look, end,
+                fmt::format("ethtool -K {}{}{}", look.interface(end), switched_on(off),
+                            software_sums ? " tx on" : ""))});
   // Packets cost nothing but CPU: where no core is full, this limits nothing.
   return bound || !busy ? verdict : milder(std::move(verdict));
 }
@@ -109,17 +111,17 @@ Verdict checksum_verdict(Look& look, double sums, const std::string& why) {
   const std::string device = look.interface(End::receiver);
   const Intervention* moved = look.moved("offload-off");
   const bool cured = moved != nullptr && moved->ratio_low > 1.1;
-  return fires(cured ? Confidence::confirmed : Confidence::likely,
-               leaves_checksums_to_the_host(look) ? 1 : 0.85, why,
-               fmt::format("{} gets {:.0f} packets with wrong checksums over a clean link: an "
-                           "offload of a card or driver at one end is faulty, or a virtual device "
-                           "left the checksum unfinished",
-                           device_of(look, End::receiver), sums),
-               {fmt::format("ethtool -K {} rx off", device),
-                fmt::format("on {}: ethtool -K {} tx off", look.host_name(End::sender),
-                            look.interface(End::sender)),
-                "if the errors stop, update that driver and kernel; if they stay, a device on the "
-                "path rewrites packets"});
+  return fires(
+      cured ? Confidence::confirmed : Confidence::likely,
+      leaves_checksums_to_the_host(look) ? 1 : 0.85, why,
+      fmt::format("{} gets {:.0f} packets with wrong checksums over a clean link: an "
+                  "offload of a card or driver at one end is faulty, or a virtual device "
+                  "left the checksum unfinished",
+                  device_of(look, End::receiver), sums),
+      {on(look, End::receiver, fmt::format("ethtool -K {} rx off", device)),
+       on(look, End::sender, fmt::format("ethtool -K {} tx off", look.interface(End::sender))),
+       "if the errors stop, update that driver and kernel; if they stay, a device on the "
+       "path rewrites packets"});
 }
 
 }  // namespace
@@ -188,12 +190,13 @@ Verdict judge_receive_offload(Look& look) {
     return silent(why);
   }
   const std::string device = look.interface(End::receiver);
-  return fires(Confidence::likely, 0.9, why,
-               fmt::format("{} announces a window below one segment although its buffer has room: "
-                           "receive offload (lro, gro) accounts merged packets wrongly",
-                           device_of(look, End::receiver)),
-               {fmt::format("ethtool -K {} lro off gro off", device),
-                fmt::format("update the driver: ethtool -i {}", device)});
+  return fires(
+      Confidence::likely, 0.9, why,
+      fmt::format("{} announces a window below one segment although its buffer has room: "
+                  "receive offload (lro, gro) accounts merged packets wrongly",
+                  device_of(look, End::receiver)),
+      {on(look, End::receiver, fmt::format("ethtool -K {} lro off gro off", device)),
+       on(look, End::receiver, fmt::format("ethtool -i {}  # update the driver", device))});
 }
 
 Verdict judge_coalescing(Look& look) {
